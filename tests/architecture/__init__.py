@@ -1,0 +1,1 @@
+"""The architecture as tests: who may import whom, the words, the docstrings."""
