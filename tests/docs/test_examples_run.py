@@ -37,6 +37,9 @@ PAGES = [
 ]
 
 
+@pytest.mark.skipif(
+    not (ROOT / "tracegrad" / "api.py").exists(), reason="there is no `trace` yet"
+)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page_runs(page: Path) -> None:
     run_blocks(page)
