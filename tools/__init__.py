@@ -1,0 +1,1 @@
+"""Scripts for contributors; not in the wheel."""
