@@ -21,8 +21,8 @@ class Import:
     path, line
         Where the statement stands.
     at_import : bool
-        Whether it runs when the importer is imported: not in a function and not under
-        `TYPE_CHECKING`. Only such imports can make a cycle.
+        Whether it runs when the importer is imported: not in a function, not under
+        `TYPE_CHECKING`, not in a stub. Only such imports can make a cycle.
     relative : bool
         Whether it was written with leading dots.
     """
@@ -72,7 +72,7 @@ class _Reader(ast.NodeVisitor):
         self._is_package = path.stem == "__init__"
         self._path = path.relative_to(root)
         self._modules = modules
-        self._at_import = True
+        self._at_import = path.suffix == ".py"
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:

@@ -168,6 +168,7 @@ def test_planted_cycle_is_found(tmp_path: Path) -> None:
 def test_import_for_type_checkers_makes_no_cycle(tmp_path: Path) -> None:
     files = {
         "ops/a.py": "import tracegrad.ops.b\n",
+        "ops/b.pyi": "import tracegrad.ops.a\n",
         "ops/b.py": (
             "from typing import TYPE_CHECKING\n"
             "if TYPE_CHECKING:\n    import tracegrad.ops.a\n"
