@@ -80,9 +80,9 @@ class _Reader(ast.NodeVisitor):
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         base = self._absolute(node)
-        for alias in node.names:
-            name = f"{base}.{alias.name}"
-            target = name if name in self._modules else base
+        names = [f"{base}.{alias.name}" for alias in node.names]
+        targets = [name if name in self._modules else base for name in names]
+        for target in dict.fromkeys(targets):
             self._add(target, node.lineno, relative=node.level > 0)
 
     def visit_Call(self, node: ast.Call) -> None:
