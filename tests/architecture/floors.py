@@ -36,7 +36,16 @@ class Floor:
     may_import: tuple[str, ...]
 
 
-_0 = ("errors", "config", "dtypes", "device", "spec", "location")
+_0 = (
+    "errors",
+    "config",
+    "dtypes",
+    "device",
+    "spec",
+    "location",
+    "sizes",
+    "random_streams",
+)
 _1 = ("dispatch",)
 _2 = ("ops",)
 _3 = ("ir", "autograd")
