@@ -1,0 +1,6 @@
+"""Floor 3: the tape's engine, grad modes, and the methods of Tensor that need them."""
+
+from tracegrad.autograd.engine import backward, grad
+from tracegrad.autograd.modes import enable_grad, is_grad_enabled, no_grad
+
+__all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad"]

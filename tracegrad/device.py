@@ -1,0 +1,162 @@
+"""Devices, and the array namespaces (backends) that compute on them."""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any, final
+
+import numpy as np
+
+from tracegrad.errors import DeviceError
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Device:
+    """Where a tensor's data lives.
+
+    Attributes
+    ----------
+    type : str
+        The backend's name: ``"cpu"``, ``"cuda"``, ``"meta"`` or a registered one.
+    index : int or None
+        Which of several devices.
+    """
+
+    type: str
+    index: int | None = None
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self) -> str:
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{index})"
+
+
+CPU = Device("cpu")
+META = Device("meta")
+
+
+def device(name: str | Device, index: int | None = None) -> Device:
+    """Return the device called `name`, such as ``"cpu"`` or ``"cuda:0"``.
+
+    Raises
+    ------
+    DeviceError
+        If no backend has that name.
+    """
+    if isinstance(name, Device):
+        return name
+    kind, _, number = name.partition(":")
+    if kind not in _BACKENDS and kind not in ("cuda", "meta"):
+        known = ", ".join(sorted({*_BACKENDS, "cuda", "meta"}))
+        raise DeviceError(f"no device is called {name!r}; there are {known}")
+    if number and not number.isdigit():
+        raise DeviceError(f"{name!r}: what follows the colon must be a number")
+    found = Device(kind, int(number) if number else index)
+    return CPU if found == Device("cpu", 0) else found
+
+
+@final
+class Backend:
+    """An array namespace with a device name.
+
+    Attributes
+    ----------
+    name : str
+        The device type.
+    namespace : module
+        Functions with NumPy's names (the Python Array API standard).
+    array_type : type
+        The class of its arrays.
+    """
+
+    __slots__ = ("array_type", "kernels", "name", "namespace", "run")
+
+    def __init__(
+        self,
+        name: str,
+        namespace: ModuleType,
+        array_type: type,
+        run: Callable[..., Any],
+    ) -> None:
+        self.name = name
+        self.namespace = namespace
+        self.array_type = array_type
+        self.run = run
+        # Kernels compiled for this namespace, by operator and dtype class.
+        self.kernels: dict[Any, Callable[..., Any]] = {}
+
+
+# NumPy warns where IEEE arithmetic answers with inf or NaN. Kernels run in a
+# context of their own in which it does not; the user's error state is not touched.
+# A context cannot be entered twice, so each call enters a copy (about 40 ns).
+_quiet = contextvars.copy_context()
+_quiet.run(np.seterr, all="ignore")
+_copy_quiet = _quiet.copy
+
+
+def run_quietly(kernel: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call `kernel` with NumPy's floating-point warnings off."""
+    return _copy_quiet().run(kernel, *args, **kwargs)
+
+
+def _run_plainly(kernel: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return kernel(*args, **kwargs)
+
+
+NUMPY = Backend("cpu", np, np.ndarray, run_quietly)
+_BACKENDS: dict[str, Backend] = {"cpu": NUMPY}
+
+
+def register_backend(name: str, namespace: ModuleType, array_type: type) -> Backend:
+    """Make `namespace` the backend of device `name` and return it."""
+    _BACKENDS[name] = Backend(name, namespace, array_type, _run_plainly)
+    return _BACKENDS[name]
+
+
+def backend_of(device_type: str) -> Backend:
+    """Return the backend of a device type.
+
+    Raises
+    ------
+    DeviceError
+        If it cannot be used here, with what to install.
+    """
+    found = _BACKENDS.get(device_type)
+    if found is not None:
+        return found
+    if device_type == "cuda":
+        return _load_cupy()
+    raise DeviceError(f"the device {device_type!r} computes nothing")
+
+
+def _load_cupy() -> Backend:
+    if find_spec("cupy") is None:
+        raise DeviceError(
+            "device 'cuda' needs CuPy, which is not installed: "
+            "pip install 'tracegrad[cuda]'"
+        )
+    cupy = import_module("cupy")
+    if not cupy.cuda.is_available():
+        raise DeviceError(
+            "device 'cuda': CuPy is installed but finds no usable GPU or driver"
+        )
+    return register_backend("cuda", cupy, cupy.ndarray)
+
+
+def device_of_array(array: Any) -> Device:
+    """Return the device that holds `array`."""
+    if isinstance(array, np.ndarray):
+        return CPU
+    for backend in _BACKENDS.values():
+        if isinstance(array, backend.array_type):
+            number = getattr(getattr(array, "device", None), "id", None)
+            return Device(backend.name, number)
+    raise DeviceError(f"no backend holds arrays of type {type(array).__name__}")

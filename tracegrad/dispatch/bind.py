@@ -1,0 +1,401 @@
+"""The dispatcher: ``bind`` is the only way an operator is applied.
+
+From the outside in: functional transforms, the expansion of composites, the tape,
+the recorder, the backend's kernel. With nothing installed each is one test.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracegrad.config import config
+from tracegrad.device import CPU, NUMPY, Backend, Device, backend_of
+from tracegrad.dispatch.entry import ResultEdge, SavedTensor, TapeEntry
+from tracegrad.dispatch.generator import Generator
+from tracegrad.dispatch.operator import OpDef
+from tracegrad.dispatch.state import (
+    install_recorder,
+    install_transforms,
+    installed,
+    set_grad_enabled,
+    thread,
+)
+from tracegrad.dispatch.tensor import Tensor, View, edge_of, spec_of, version_of, wrap
+from tracegrad.errors import DeviceError, TracegradError
+from tracegrad.spec import TensorSpec
+
+NO_ATTRIBUTES: dict[str, Any] = {}
+
+
+def bind(
+    operator: OpDef,
+    operands: Sequence[Any],
+    attributes: dict[str, Any] = NO_ATTRIBUTES,
+) -> Any:
+    """Apply `operator` and return its result(s).
+
+    Parameters
+    ----------
+    operator : OpDef
+    operands : sequence
+        In the order of the signature: a Tensor, a Python number, None, a Generator,
+        or a tuple of Tensors for an operand that is several tensors.
+    attributes : dict
+        All attributes, canonical and hashable.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+    """
+    if installed.busy and thread.transforms:
+        return _through_transforms(operator, tuple(operands), attributes)
+    if operator.body is not None:
+        return _bind_composite(operator, operands, attributes)
+    return bind_tape(operator, operands, attributes)
+
+
+OpDef.apply = bind  # type: ignore[assignment, method-assign]
+
+
+def _through_transforms(
+    operator: OpDef, operands: tuple[Any, ...], attributes: dict[str, Any]
+) -> Any:
+    """Hand the call to the innermost transform, which sees those outside it."""
+    transforms = thread.transforms
+    install_transforms(transforms[:-1])
+    try:
+        return transforms[-1].bind(operator, operands, attributes)
+    finally:
+        install_transforms(transforms)
+
+
+def _bind_composite(
+    operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
+) -> Any:
+    """Expand a composite, or record it whole where no gradient asks for its parts."""
+    body = operator.body
+    assert body is not None
+    tracked = thread.grad_enabled and any(map(_is_tracked, operands))
+    if tracked and operator.vjp_rules:
+        return _bind_with_rule(operator, operands, attributes)
+    recorder = thread.recorder
+    if recorder is None or tracked:
+        before = thread.scope
+        thread.scope = before or operator.name
+        try:
+            return body(*operands, **attributes)
+        finally:
+            thread.scope = before
+
+    def run() -> Any:
+        return body(*operands, **attributes)
+
+    return recorder.record(operator, operands, attributes, run)
+
+
+def _bind_with_rule(
+    operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
+) -> Any:
+    """Run a composite that states its own derivative, as one tape entry."""
+    edges = [_edges_of(operand) for operand in operands]
+    before = set_grad_enabled(False)
+    try:
+        result = _bind_composite(operator, operands, attributes)
+    finally:
+        set_grad_enabled(before)
+    _attach(operator, operands, attributes, edges, result)
+    return result
+
+
+def _is_tracked(operand: Any) -> bool:
+    if isinstance(operand, Tensor):
+        return edge_of(operand) is not None
+    return operand.__class__ is tuple and any(map(_is_tracked, operand))
+
+
+def bind_tape(
+    operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
+) -> Any:
+    """Run a primitive, and make its tape entry where gradients are wanted."""
+    edges = None
+    if thread.grad_enabled and operator.vjp_rules:
+        edges = [_edges_of(operand) for operand in operands]
+        if not any(edges):
+            edges = None
+    result = _bind_recorded(operator, operands, attributes)
+    if operator.is_view:
+        _link_views(operator, operands[0], attributes, result)
+    if edges is not None:
+        _attach(operator, operands, attributes, edges, result)
+    return result
+
+
+def _edges_of(operand: Any) -> Any:
+    if isinstance(operand, Tensor):
+        return edge_of(operand)
+    if operand.__class__ is tuple:
+        edges = tuple(_edges_of(o) for o in operand)
+        return edges if any(edges) else None
+    return None
+
+
+def _bind_recorded(
+    operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
+) -> Any:
+    recorder = thread.recorder
+    if recorder is None:
+        return run_kernel(operator, operands, attributes)
+
+    def run() -> Any:
+        return run_kernel(operator, operands, attributes)
+
+    return recorder.record(operator, operands, attributes, run)
+
+
+# -- the tape -------------------------------------------------------------------
+
+
+def _attach(
+    operator: OpDef,
+    operands: Sequence[Any],
+    attributes: dict[str, Any],
+    edges: list[Any],
+    result: Any,
+) -> None:
+    """Put the result(s) on the tape."""
+    results = result if result.__class__ is tuple else (result,)
+    if results[0]._array.dtype.kind not in _DIFFERENTIABLE_KINDS and len(results) == 1:
+        return
+    plan = operator.plan(
+        tuple(edge is not None for edge in edges),
+        tuple(isinstance(o, Tensor | tuple) for o in operands),
+    )
+    if not plan.steps:
+        return
+    entry = TapeEntry(
+        plan,
+        tuple(edges),
+        None,
+        tuple(map(_shape_and_dtype, operands)),
+        tuple(map(_shape_and_dtype, results)),
+        attributes,
+        tuple(None if isinstance(o, Tensor | tuple) else o for o in operands),
+    )
+    for index, tensor in enumerate(results):
+        if tensor._array.dtype.kind in _DIFFERENTIABLE_KINDS:
+            tensor._node = entry if len(results) == 1 else ResultEdge(entry, index)
+    entry.saved = _save(plan, operands, edges, results)
+
+
+# NumPy's kinds and DType's kinds: a tensor on the meta device has the latter.
+_DIFFERENTIABLE_KINDS = frozenset({"f", "c", "float", "complex", "V"})
+
+
+def _save(
+    plan: Any, operands: Sequence[Any], edges: Sequence[Any], results: Sequence[Any]
+) -> tuple[Any, ...]:
+    saved: list[Any] = []
+    for index in plan.saved_operands:
+        operand = operands[index]
+        if operand.__class__ is tuple:
+            saved.append(tuple(map(save, operand)))
+        else:
+            saved.append(SavedTensor(operand._array, edges[index], version_of(operand)))
+    for index in plan.saved_results:
+        result = results[index]
+        # Without its edge, which is the entry itself: no reference cycle.
+        saved.append(SavedTensor(result._array, None, version_of(result)))
+    return tuple(saved)
+
+
+def save(tensor: Tensor) -> SavedTensor:
+    """Keep what backward needs of `tensor`."""
+    return SavedTensor(tensor._array, edge_of(tensor), version_of(tensor))
+
+
+def _shape_and_dtype(operand: Any) -> Any:
+    if isinstance(operand, Tensor):
+        return operand._array.shape, operand._array.dtype
+    if operand.__class__ is tuple:
+        return tuple(map(_shape_and_dtype, operand))
+    return None
+
+
+def _link_views(
+    operator: OpDef, source: Tensor, attributes: dict[str, Any], result: Any
+) -> None:
+    """Note that the result(s) share the memory of `source`."""
+    view = source._view
+    base, path = (source, ()) if view is None else (view.base, view.path)
+    version = version_of(base)
+    results = result if result.__class__ is tuple else (result,)
+    origin = "multiple" if len(results) > 1 or result.__class__ is tuple else ""
+    if not thread.grad_enabled:
+        origin = "no_grad"
+    elif view is not None and view.origin:
+        origin = view.origin
+    for index, tensor in enumerate(results):
+        if tensor is source or not _shares(tensor, source):
+            continue
+        step = (operator, attributes, index)
+        tensor._view = View(base, (*path, step), base._node, origin)
+        tensor._version = version
+
+
+def _shares(tensor: Tensor, source: Tensor) -> bool:
+    a, b = tensor._array, source._array
+    if a.__class__ is not np.ndarray:
+        return True
+    return a.size == 0 or np.may_share_memory(a, b)
+
+
+# -- kernels --------------------------------------------------------------------
+
+
+def run_kernel(
+    operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
+) -> Any:
+    """Run the kernel of the operands' device and return new Tensors."""
+    arrays = [_array_of(operand) for operand in operands]
+    device = _common_device(operator, operands, attributes)
+    if device is None:
+        return _run_meta(operator, operands, attributes)
+    if config.log:
+        _log(operator, device)
+    backend = NUMPY if device is CPU else backend_of(device.type)
+    value = _run_checked(operator, backend, operands, arrays, attributes)
+    if value.__class__ is tuple or value.__class__ is list:
+        return tuple([wrap(_as_array(v, backend)) for v in value])
+    return wrap(_as_array(value, backend))
+
+
+def _run_checked(
+    operator: OpDef,
+    backend: Backend,
+    operands: Sequence[Any],
+    arrays: list[Any],
+    attributes: dict[str, Any],
+) -> Any:
+    kernel = operator.kernel
+    assert kernel is not None, f"{operator.name} has no kernel"
+    if operator.family != "pointwise":
+        _abstract(operator, operands, attributes)
+        return backend.run(kernel, backend.namespace, *arrays, **attributes)
+    try:
+        return backend.run(kernel, backend.namespace, *arrays, **attributes)
+    except TracegradError:
+        raise
+    except (ValueError, TypeError, OverflowError):
+        _abstract(operator, operands, attributes)
+        raise
+
+
+def _array_of(operand: Any) -> Any:
+    if isinstance(operand, Tensor):
+        return operand._array
+    if operand.__class__ is tuple:
+        return [_array_of(o) for o in operand]
+    if operand.__class__ is Generator:
+        return operand.engine
+    return operand
+
+
+def _as_array(value: Any, backend: Backend) -> Any:
+    return value if isinstance(value, backend.array_type) else _lifted(value, backend)
+
+
+def _lifted(value: Any, backend: Backend) -> Any:
+    return backend.namespace.asarray(value)
+
+
+def _spec_of_operand(operand: Any) -> Any:
+    if isinstance(operand, Tensor):
+        return spec_of(operand)
+    if operand.__class__ is tuple:
+        return tuple(map(_spec_of_operand, operand))
+    return operand
+
+
+def abstract_composite(operator: OpDef, specs: Any, attributes: dict[str, Any]) -> Any:
+    """Return a composite's result spec(s): its body, run on specs alone."""
+    body = operator.body
+    assert body is not None
+    operands = [wrap(s) if isinstance(s, TensorSpec) else s for s in specs]
+    before = install_recorder(None)
+    try:
+        result = body(*operands, **attributes)
+    finally:
+        install_recorder(before)
+    if result.__class__ is tuple:
+        return tuple(map(spec_of, result))
+    return spec_of(result)
+
+
+def _abstract(
+    operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
+) -> Any:
+    return operator.abstract(*map(_spec_of_operand, operands), **attributes)
+
+
+def _run_meta(
+    operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
+) -> Any:
+    specs = _abstract(operator, operands, attributes)
+    return (
+        tuple(map(wrap, specs)) if specs.__class__ is tuple else wrap(specs)
+    )
+
+
+def _common_device(
+    operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
+) -> Device | None:
+    """Return where to compute; None for the meta device.
+
+    Raises
+    ------
+    DeviceError
+        If operands with dimensions are on different devices.
+    """
+    device: Device | None = None
+    decided = False
+    for tensor in _tensors_of(operands):
+        array = tensor._array
+        if array.__class__ is np.ndarray and (device is CPU or not decided):
+            device, decided = CPU, decided or array.ndim > 0
+            continue
+        if array.__class__ is TensorSpec:
+            return None
+        own = tensor.device
+        if not decided or device == own:
+            device, decided = own, array.ndim > 0
+        elif array.ndim > 0:
+            raise DeviceError(
+                f"{operator.name}: the operands are on {device} and {own}; "
+                "copy one with tensor.to(device) first"
+            )
+    if device is None:
+        wanted = attributes.get("device", CPU) or CPU
+        return None if wanted.type == "meta" else wanted
+    return device
+
+
+def _tensors_of(operands: Sequence[Any]) -> list[Tensor]:
+    found: list[Tensor] = []
+    for operand in operands:
+        if isinstance(operand, Tensor):
+            found.append(operand)
+        elif operand.__class__ is tuple:
+            found.extend(_tensors_of(operand))
+    return found
+
+
+def _log(operator: OpDef, device: Device) -> None:
+    if "dispatch" in config.log:
+        sys.stderr.write(f"dispatch: {operator.name} on {device}\n")
+
+
+

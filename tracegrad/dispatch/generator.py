@@ -1,0 +1,50 @@
+"""Random generators: a device's stream of draws, and the default one."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, final
+
+from tracegrad.random_streams import MT19937
+
+
+@final
+class Generator:
+    """A source of random numbers on the CPU, PyTorch's stream for the same seed.
+
+    Examples
+    --------
+    >>> generator = Generator().manual_seed(0)
+    >>> generator.initial_seed()
+    0
+    """
+
+    __slots__ = ("__weakref__", "engine", "lock")
+
+    def __init__(self, device: str = "cpu") -> None:
+        self.engine = MT19937()
+        self.lock = threading.Lock()
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Restart the stream from `seed` and return the generator."""
+        self.engine.manual_seed(seed)
+        return self
+
+    def seed(self) -> int:
+        """Restart the stream from an unpredictable seed and return that."""
+        return self.engine.seed()
+
+    def initial_seed(self) -> int:
+        """Return the seed the stream was started from."""
+        return self.engine.initial_seed
+
+    def get_state(self) -> Any:
+        """Return the state as a uint8 array."""
+        return self.engine.get_state()
+
+    def set_state(self, state: Any) -> None:
+        """Continue from a state that `get_state` returned."""
+        self.engine.set_state(state)
+
+
+default_generator = Generator()

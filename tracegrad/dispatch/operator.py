@@ -1,0 +1,253 @@
+"""What an operator is: one definition that every consumer reads."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+from tracegrad.dispatch.rules import Rule, rule_names
+from tracegrad.errors import ArgumentTypeError
+
+# How an annotation of the defining function is read.
+_OPERAND_KINDS = {
+    "Tensor": "tensor",
+    "Tensor | None": "optional",
+    "Sequence[Tensor]": "tensors",
+    "Generator": "state",
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OperandDef:
+    """A parameter that is data: a tensor, several tensors, a random state."""
+
+    name: str
+    kind: str
+    default: Any = inspect.Parameter.empty
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AttributeDef:
+    """A parameter that is known when a graph is made: hashable, printed in it."""
+
+    name: str
+    annotation: str
+    default: Any = inspect.Parameter.empty
+    variadic: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What backward needs of one application, for one mask of tracked operands."""
+
+    operator: OpDef
+    saved_operands: tuple[int, ...]
+    saved_results: tuple[int, ...]
+    steps: tuple[tuple[int, Rule], ...]
+
+
+@final
+class OpDef:
+    """An operator: its signature, its properties and its rules.
+
+    Attributes
+    ----------
+    name : str
+        The name in graphs and in the registry.
+    family : str
+        ``pointwise``, ``reduction``, ``view``, ``movement``, ``contraction``,
+        ``gather``, ``scan``, ``random``, ``creation``, ``library`` or ``composite``.
+    operands, attributes : tuple
+        The signature, in order.
+    facts : dict
+        What the family states for its consumers: expressions, combine rules, …
+    abstract : callable
+        ``abstract(*operand_specs, **attributes)`` gives the result's spec(s).
+    kernel : callable or None
+        ``kernel(xp, *arrays, **attributes)`` on any backend.
+    body : callable or None
+        The composite's definition in terms of other operators.
+    """
+
+    def __init__(self, function: Callable[..., Any], family: str, **facts: Any) -> None:
+        self.name: str = facts.pop("name", function.__name__)
+        self.family = family
+        self.function = function
+        self.module = function.__module__
+        self.doc = inspect.getdoc(function) or ""
+        self.signature = inspect.signature(function)
+        self.operands, self.attributes = _parameters(self.signature)
+        self.operand_index = {p.name: i for i, p in enumerate(self.operands)}
+        self.commutative: bool = facts.pop("commutative", False)
+        self.is_view: bool = facts.pop("is_view", False)
+        self.is_random: bool = facts.pop("is_random", False)
+        self.may_raise: bool = facts.pop("may_raise", False)
+        self.may_alias: bool = facts.pop("may_alias", False)
+        self.inplace: bool = facts.pop("inplace", False)
+        self.method: bool = facts.pop("method", True)
+        self.public: bool = facts.pop("public", True)
+        self.abstract: Callable[..., Any] = facts.pop("abstract", _no_abstract)
+        self.kernel: Callable[..., Any] | None = facts.pop("kernel", None)
+        self.body: Callable[..., Any] | None = facts.pop("body", None)
+        self.batch: Callable[..., Any] | None = None
+        self.vjp_rules: dict[str, Rule] = {}
+        self.jvp_rules: dict[str, Rule] = {}
+        self.linear_in: tuple[str, ...] = facts.pop("linear_in", ())
+        self.examples: Any = facts.pop("examples", None)
+        self.facts: dict[str, Any] = facts
+        self._plans: dict[Any, Plan] = {}
+        # Filled by the dispatcher: the Python function that users call.
+        self.call: Callable[..., Any] = function
+
+    # Set by the dispatcher: apply(operator, operands, attributes).
+    apply: Callable[..., Any]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Apply the operator through the dispatcher."""
+        return self.call(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<operator {self.name}>"
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return (_operator_named, (self.name,))
+
+    # -- stating rules ----------------------------------------------------------
+
+    def derivative(self, **rules: Rule) -> OpDef:
+        """State one derivative per operand; VJP and JVP both follow."""
+        for name, rule in rules.items():
+            self._check_operand(name)
+            self.vjp_rules[name] = rule
+            self.jvp_rules[name] = rule
+        return self
+
+    def vjp(self, **rules: Callable[..., Any]) -> OpDef:
+        """State the VJP of operands: functions of ``ct`` and of what they need.
+
+        A parameter's name says what it is: an operand, ``out`` (the result), an
+        operand's name with ``_spec`` (shape and dtype only), or an attribute.
+        Exactly the operands and results that are named are saved for backward.
+        """
+        for name, function in rules.items():
+            self._check_operand(name)
+            self.vjp_rules[name] = Rule("vjp", function, rule_names(function))
+        return self
+
+    def jvp(self, **rules: Callable[..., Any]) -> OpDef:
+        """State the JVP of operands: functions of ``t`` and of what they need."""
+        for name, function in rules.items():
+            self._check_operand(name)
+            self.jvp_rules[name] = Rule("jvp", function, rule_names(function))
+        return self
+
+    def batching(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """State the batching rule (decorator)."""
+        self.batch = rule
+        return rule
+
+    def _check_operand(self, name: str) -> None:
+        if name not in self.operand_index:
+            raise ArgumentTypeError(
+                f"{self.name} has no operand {name!r}; it has {list(self.operand_index)}"
+            )
+
+    # -- what the tape asks -----------------------------------------------------
+
+    def plan(self, mask: tuple[bool, ...], is_tensor: tuple[bool, ...]) -> Plan:
+        """Return what to save and which rules to run for the tracked operands."""
+        key = (mask, is_tensor)
+        found = self._plans.get(key)
+        if found is None:
+            found = self._plans[key] = self._make_plan(mask, is_tensor)
+        return found
+
+    def _make_plan(self, mask: tuple[bool, ...], is_tensor: tuple[bool, ...]) -> Plan:
+        steps = []
+        named: set[str] = set()
+        for index, operand in enumerate(self.operands):
+            rule = self.vjp_rules.get(operand.name)
+            if mask[index] and rule is not None:
+                steps.append((index, rule))
+                named.update(rule.names)
+        saved = tuple(
+            i
+            for i, operand in enumerate(self.operands)
+            if operand.name in named and is_tensor[i]
+        )
+        results = (0,) if "out" in named else ()
+        return Plan(self, saved, results, tuple(steps))
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether any operand has a derivative."""
+        return bool(self.vjp_rules) or self.body is not None
+
+
+def _parameters(
+    signature: inspect.Signature,
+) -> tuple[tuple[OperandDef, ...], tuple[AttributeDef, ...]]:
+    operands: list[OperandDef] = []
+    attributes: list[AttributeDef] = []
+    for parameter in signature.parameters.values():
+        annotation = str(parameter.annotation)
+        kind = _OPERAND_KINDS.get(annotation)
+        if kind is not None:
+            operands.append(OperandDef(parameter.name, kind, parameter.default))
+            continue
+        variadic = parameter.kind is inspect.Parameter.VAR_POSITIONAL
+        attributes.append(
+            AttributeDef(parameter.name, annotation, parameter.default, variadic)
+        )
+    return tuple(operands), tuple(attributes)
+
+
+def _no_abstract(*_: Any, **__: Any) -> Any:
+    raise NotImplementedError("the operator states no abstract eval")
+
+
+OPERATORS: dict[str, OpDef] = {}
+"""Every operator by name: the program's table of contents."""
+
+
+def register(operator: OpDef) -> OpDef:
+    """Enter `operator` in the registry."""
+    if operator.name in OPERATORS:
+        raise ArgumentTypeError(f"an operator named {operator.name!r} is already there")
+    OPERATORS[operator.name] = operator
+    return operator
+
+
+def _operator_named(name: str) -> OpDef:
+    return OPERATORS[name]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FunctionDef:
+    """A public function that only chooses among operators (``max``, ``where``)."""
+
+    name: str
+    function: Callable[..., Any]
+    method: bool
+
+
+FUNCTIONS: dict[str, FunctionDef] = {}
+
+
+def public_function(
+    method: bool = True, name: str = ""
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Enter a function in the public surface (decorator)."""
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        called = name or function.__name__
+        FUNCTIONS[called] = FunctionDef(called, function, method)
+        return function
+
+    return enter

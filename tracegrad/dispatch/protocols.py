@@ -1,0 +1,69 @@
+"""What lower floors know of higher things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from tracegrad.dispatch.operator import OpDef
+from tracegrad.spec import Spec
+
+
+class Recorder(Protocol):
+    """What records the operators of a capture (floor 8 installs it)."""
+
+    def record(
+        self,
+        operator: OpDef,
+        operands: Sequence[Any],
+        attributes: dict[str, Any],
+        run: Callable[..., Any],
+    ) -> Any:
+        """Record one application, run it and return its result."""
+
+    def write(self, target: Any, value: Any) -> None:
+        """Note that `target`'s memory is about to hold `value`."""
+
+    def bind_grad(self, target: Any, value: Any) -> None:
+        """Note that `target.grad` is `value` from now on."""
+
+    def took(self, tensor: Any, value: Any) -> Any:
+        """Note that a tensor became the Python value `value`; return a stand-in."""
+
+    def created(self, tensor: Any, how: str) -> None:
+        """Note a tensor that was made by other means than an operator."""
+
+
+class Transform(Protocol):
+    """A functional transform such as jvp or vmap (floor 10 installs it)."""
+
+    def bind(
+        self, operator: OpDef, operands: tuple[Any, ...], attributes: dict[str, Any]
+    ) -> Any:
+        """Apply the operator under this transform."""
+
+    def write(self, target: Any, value: Any) -> None:
+        """Note that `target`'s memory is about to hold `value`."""
+
+
+@runtime_checkable
+class Stateful(Protocol):
+    """Named state to guard and write back: modules, optimizers, generators."""
+
+    def named_state(self) -> dict[str, Any]:
+        """Return the state's parts by name."""
+
+
+class SubGraph(Protocol):
+    """A graph that an operator holds as an attribute."""
+
+    @property
+    def input_specs(self) -> tuple[Spec, ...]:
+        """Specs of the inputs."""
+
+    @property
+    def output_specs(self) -> tuple[Spec, ...]:
+        """Specs of the outputs."""
+
+    def interpret(self, *inputs: Any) -> tuple[Any, ...]:
+        """Run it through the dispatcher."""

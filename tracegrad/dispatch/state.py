@@ -1,0 +1,113 @@
+"""What is installed between an operator call and its kernel, per thread.
+
+The common case is that nothing is: two process-wide counts say whether *any*
+thread has something installed, so that the fast path reads no thread-local.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, final
+
+if TYPE_CHECKING:
+    from tracegrad.dispatch.protocols import Recorder, Transform
+
+
+@final
+class Installed:
+    """Process-wide counts of what the threads have installed.
+
+    Attributes
+    ----------
+    busy : int
+        Recorders, transforms and overrides in any thread.
+    grad_off : int
+        Blocks in any thread in which gradients are off.
+    """
+
+    __slots__ = ("_lock", "busy", "grad_off")
+
+    def __init__(self) -> None:
+        self.busy = 0
+        self.grad_off = 0
+        self._lock = threading.Lock()
+
+    def add_busy(self, change: int) -> None:
+        """Change the count of installed things."""
+        with self._lock:
+            self.busy += change
+
+    def add_grad_off(self, change: int) -> None:
+        """Change the count of blocks without gradients."""
+        with self._lock:
+            self.grad_off += change
+
+
+installed = Installed()
+
+
+@final
+class ThreadState(threading.local):
+    """The modes of this thread.
+
+    Attributes
+    ----------
+    grad_enabled : bool
+        Whether operators on tracked tensors make tape entries.
+    inference : bool
+        Whether new tensors are inference tensors.
+    recorder : Recorder or None
+        What records the operators of a capture.
+    transforms : tuple of Transform
+        Functional transforms, outermost first.
+    scope : str
+        The composite that is being expanded.
+    """
+
+    def __init__(self) -> None:
+        self.grad_enabled = True
+        self.inference = False
+        self.recorder: Recorder | None = None
+        self.transforms: tuple[Transform, ...] = ()
+        self.scope = ""
+
+
+thread = ThreadState()
+
+
+def install_recorder(recorder: Recorder | None) -> Recorder | None:
+    """Install `recorder` in this thread and return the one before."""
+    before = thread.recorder
+    installed.add_busy((recorder is not None) - (before is not None))
+    thread.recorder = recorder
+    return before
+
+
+def install_transforms(transforms: tuple[Transform, ...]) -> tuple[Transform, ...]:
+    """Install `transforms` in this thread and return those before."""
+    before = thread.transforms
+    installed.add_busy(len(transforms) - len(before))
+    thread.transforms = transforms
+    return before
+
+
+def set_grad_enabled(enabled: bool) -> bool:
+    """Turn gradients on or off in this thread and return what it was."""
+    before = thread.grad_enabled
+    if before != enabled:
+        installed.add_grad_off(1 if before else -1)
+        thread.grad_enabled = enabled
+    return before
+
+
+@final
+class paused_recorder:  # noqa: N801 - a context manager used like a function
+    """Run a block unseen by the recorder."""
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        self._before = install_recorder(None)
+
+    def __exit__(self, *exception: object) -> None:
+        install_recorder(self._before)

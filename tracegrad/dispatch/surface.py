@@ -1,0 +1,67 @@
+"""From a definition to what users call: function, method, in-place form, ``out=``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tracegrad.dispatch.arguments import parse
+from tracegrad.dispatch.bind import bind
+from tracegrad.dispatch.inplace import apply_inplace, write_out
+from tracegrad.dispatch.operator import OpDef, register
+from tracegrad.dispatch.tensor import Tensor
+
+
+def define(operator: OpDef, fast: Callable[..., Any] | None = None) -> OpDef:
+    """Register `operator` and give it its public forms.
+
+    Parameters
+    ----------
+    operator : OpDef
+    fast : callable, optional
+        A function for the common case, which falls back to ``bind`` itself.
+    """
+    register(operator)
+    general = _general_call(operator)
+    call = general if fast is None else _with_fast(operator, fast, general)
+    operator.call = call
+    operator.facts["fast"] = fast
+    if operator.method and operator.operands and operator.operands[0].kind == "tensor":
+        setattr(Tensor, operator.name, fast or call)
+    if operator.inplace:
+        setattr(Tensor, operator.name + "_", _inplace_method(operator))
+    functools.update_wrapper(operator, operator.function)
+    return operator
+
+
+def _general_call(operator: OpDef) -> Callable[..., Any]:
+    def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        operands, attributes = parse(operator, args, kwargs)
+        result = bind(operator, operands, attributes)
+        return result if out is None else write_out(out, result, operator.name)
+
+    return functools.wraps(operator.function)(call)
+
+
+def _with_fast(
+    operator: OpDef, fast: Callable[..., Any], general: Callable[..., Any]
+) -> Callable[..., Any]:
+    count = len(operator.operands)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs or len(args) != count:
+            return general(*args, **kwargs)
+        return fast(*args)
+
+    return functools.wraps(operator.function)(call)
+
+
+def _inplace_method(operator: OpDef) -> Callable[..., Any]:
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        operands, attributes = parse(operator, (self, *args), kwargs)
+        return apply_inplace(operator, operands, attributes)
+
+    method.__name__ = operator.name + "_"
+    method.__doc__ = f"Write the result of `{operator.name}` into this tensor."
+    return method

@@ -1,0 +1,75 @@
+"""Every exception that tracegrad raises.
+
+Each class is also the builtin that PyTorch raises in the same place, so that a
+program written for PyTorch catches what it expects.
+"""
+
+from __future__ import annotations
+
+
+class TracegradError(Exception):
+    """Base class of every error that tracegrad raises."""
+
+
+class ShapeError(TracegradError, RuntimeError):
+    """Shapes that do not fit the operator."""
+
+
+class DTypeError(TracegradError, RuntimeError):
+    """A dtype the operator does not take, or a result that cannot be stored."""
+
+
+class DeviceError(TracegradError, RuntimeError):
+    """Tensors on different devices, or a device that is not there."""
+
+
+class ArgumentError(TracegradError, ValueError):
+    """An argument of the right type with a value that makes no sense."""
+
+
+class ArgumentTypeError(TracegradError, TypeError):
+    """An argument of the wrong type, too many or too few arguments."""
+
+
+class IndexRangeError(TracegradError, IndexError):
+    """An index, a dimension or a label outside its range."""
+
+
+class ScalarError(TracegradError, RuntimeError):
+    """A tensor of several elements where one number is wanted."""
+
+
+class DivisionError(TracegradError, RuntimeError, ZeroDivisionError):
+    """An integer divided by zero."""
+
+
+class GradientError(TracegradError, RuntimeError):
+    """A gradient that does not exist, or was asked for in the wrong way."""
+
+
+class InplaceError(TracegradError, RuntimeError):
+    """A write that autograd or the memory layout forbids."""
+
+
+class NotSupportedError(TracegradError, NotImplementedError):
+    """Something that exists in PyTorch and is not built here yet."""
+
+
+class ConfigError(TracegradError, ValueError):
+    """An unknown or impossible setting."""
+
+
+class VerifyError(TracegradError, ValueError):
+    """A graph that breaks a rule of the IR."""
+
+
+class ParseError(TracegradError, ValueError):
+    """A text that is not a graph."""
+
+
+class CaptureError(TracegradError, RuntimeError):
+    """A function that cannot be captured, raised where ``strict`` was asked for."""
+
+
+class CompileError(TracegradError, RuntimeError):
+    """Emitted source that a compiler refused."""

@@ -1,0 +1,103 @@
+"""Where in the user's program something happened.
+
+A location keeps the code object and the instruction; file and line are looked up
+when somebody asks, because most locations are never printed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import CodeType, FrameType
+from typing import final
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+@final
+class Location:
+    """A place in a source file.
+
+    Two locations are equal when they name the same file and line.
+    """
+
+    __slots__ = ("_code", "_file", "_instruction", "_line")
+
+    def __init__(self, file: str, line: int) -> None:
+        self._file: str | None = file
+        self._line = line
+        self._code: CodeType | None = None
+        self._instruction = 0
+
+    @classmethod
+    def of_frame(cls, frame: FrameType) -> Location:
+        """Return the place where `frame` is now, without looking it up."""
+        self = cls.__new__(cls)
+        self._file = None
+        self._line = 0
+        self._code = frame.f_code
+        self._instruction = frame.f_lasti
+        return self
+
+    def _resolve(self) -> str:
+        if self._file is None:
+            assert self._code is not None
+            self._file = self._code.co_filename
+            self._line = _line_of(self._code, self._instruction)
+            self._code = None
+        return self._file
+
+    @property
+    def path(self) -> str:
+        """The file's path, as Python knows it."""
+        return self._resolve()
+
+    @property
+    def file(self) -> str:
+        """The file's name without its directory."""
+        return os.path.basename(self._resolve())
+
+    @property
+    def line(self) -> int:
+        """The line, from 1; 0 when there is none."""
+        self._resolve()
+        return self._line
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+    def __repr__(self) -> str:
+        return f"Location({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Location):
+            return NotImplemented
+        return (self.file, self.line) == (other.file, other.line)
+
+    def __hash__(self) -> int:
+        return hash((self.file, self.line))
+
+
+def _line_of(code: CodeType, instruction: int) -> int:
+    for start, end, line in code.co_lines():
+        if start <= instruction < end and line is not None:
+            return line
+    return code.co_firstlineno
+
+
+def _is_ours(filename: str) -> bool:
+    return filename.startswith((_PACKAGE, "<tracegrad"))
+
+
+def user_frame() -> FrameType | None:
+    """Return the innermost frame that is not tracegrad's own."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def here() -> Location | None:
+    """Return the user's current place, or None outside any user code."""
+    frame = user_frame()
+    return None if frame is None else Location.of_frame(frame)
