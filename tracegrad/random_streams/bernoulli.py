@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tracegrad.random_streams.engine import MT19937
-from tracegrad.random_streams.uniform import (
+from tracegrad.random_streams.units import (
     Size,
     element_count,
     unit_float32,
@@ -43,14 +43,14 @@ def bernoulli(
     Notes
     -----
     One where a 53-bit uniform is below `p`. Equal to PyTorch 2.13 bit for bit on
-    processors that are not Intel's; on those PyTorch draws by MKL, from a stream seeded
-    with one word, which is not reproduced: there, the seeds give other values in PyTorch
-    and the same ones here.
+    processors that are not Intel's. On Intel's, PyTorch draws by MKL, from a stream
+    seeded with one word, which is not reproduced: there a seed gives other values in
+    PyTorch, while here it gives the same ones everywhere.
 
     Examples
     --------
     >>> bernoulli(MT19937(0), 4, 0.5).tolist()
-    [1.0, 0.0, 0.0, 0.0]
+    [0.0, 0.0, 1.0, 0.0]
     """
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"bernoulli needs a probability from 0 to 1, but got p={p}")
@@ -139,7 +139,7 @@ def dropout_mask(engine: MT19937, size: Size, p: float) -> NDArray[np.bool_]:
     Examples
     --------
     >>> dropout_mask(MT19937(0), 4, 0.5).tolist()
-    [True, False, False, False]
+    [False, False, True, False]
     """
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"dropout needs a probability from 0 to 1, but got p={p}")

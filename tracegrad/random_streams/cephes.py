@@ -1,10 +1,11 @@
-"""Logarithm, sine and cosine in float32, to the bit as PyTorch's normal kernel has them.
+"""Logarithm, sine and cosine in float32, to the bit as in PyTorch's normal kernel.
 
 That kernel evaluates the polynomials of the Cephes library in float32 with fused
-multiply-add. Here each fused step is a product and a sum in float64, rounded to float32:
-the product is exact, so that the step is rounded once except when the sum in float64
-falls exactly on a tie (about once in 10**9 steps). Only IEEE arithmetic is used, so the
-values do not depend on the machine, as NumPy's own float32 functions do.
+multiply-add. Here each fused step is a product and a sum in float64, rounded to
+float32: the product is exact, so that the step is rounded once unless the sum in
+float64 falls exactly on a tie (about once in 10**9 steps). Only IEEE arithmetic is
+used, so the values do not depend on the machine, as those of NumPy's float32
+functions do.
 
 Source: S. L. Moshier, Cephes Mathematical Library 2.2 (``logf``, ``sinf``), 1992; the
 order of the fused steps was found by comparing with PyTorch 2.13.
@@ -15,6 +16,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tracegrad.random_streams.rounding import F32, F64
 
@@ -47,9 +49,6 @@ _SINE: Final = _float32_values(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e
 _COSINE: Final = _float32_values(
     2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2
 )
-# By the number of quarter turns, rounded: 0 to 4.
-_SINE_SIGN: Final = np.array([1, 1, -1, -1, 1], np.float32)
-_COSINE_SIGN: Final = np.array([1, -1, -1, 1, 1], np.float32)
 
 
 def log_float32(x: F32) -> F32:
@@ -65,11 +64,9 @@ def log_float32(x: F32) -> F32:
     """
     fraction, exponent = np.frexp(x)
     small = fraction < _SQRT_HALF
-    # Both steps are exact: the fraction goes to [sqrt(1/2) - 1, sqrt(2) - 1).
-    fraction[small] *= np.float32(2.0)
-    fraction -= np.float32(1.0)
-    exponent -= small
-    power = exponent.astype(np.float64)
+    power = (exponent - small).astype(np.float64)
+    # Exact: the fraction goes from [1/2, 1) to [sqrt(1/2) - 1, sqrt(2) - 1).
+    fraction = np.where(small, fraction + fraction, fraction) - np.float32(1.0)
     reduced = fraction.astype(np.float64)
     square = _rounded(reduced * reduced)
     series = _polynomial(_LOG, reduced)
@@ -103,7 +100,16 @@ def sincos_float32(x: F32) -> tuple[F32, F32]:
     swapped = quarter & 1 == 1
     sine = np.where(swapped, near_cosine, near_sine)
     cosine = np.where(swapped, near_sine, near_cosine)
-    return sine * _SINE_SIGN[quarter], cosine * _COSINE_SIGN[quarter]
+    # Negative are the sine in quarters 2 and 3, and the cosine in quarters 1 and 2.
+    _flip_signs(sine, quarter & 2)
+    _flip_signs(cosine, quarter + 1 & 2)
+    return sine, cosine
+
+
+def _flip_signs(values: F32, flags: NDArray[np.int32]) -> None:
+    """Negate, in place, where the flag is 2 and not 0."""
+    bits = values.view(np.uint32)
+    bits ^= flags.view(np.uint32) << np.uint32(30)
 
 
 def _sine_series(reduced: F64, square: F64) -> F32:
@@ -113,8 +119,8 @@ def _sine_series(reduced: F64, square: F64) -> F32:
 
 def _cosine_series(square: F64) -> F32:
     series = _rounded(_polynomial(_COSINE, square) * square)
-    series = (series * square - 0.5 * square).astype(np.float32)
-    return series + np.float32(1.0)
+    tail = series * square - 0.5 * square
+    return np.add(tail.astype(np.float32), np.float32(1.0), dtype=np.float32)
 
 
 def _polynomial(coefficients: tuple[float, ...], x: F64) -> F64:

@@ -1,7 +1,7 @@
 """The engine behind every CPU random stream: PyTorch's 32-bit Mersenne Twister.
 
-The state is a value of 625 words, so that a captured program can take a snapshot of it at
-every call; NumPy's generator does the drawing and keeps nothing between two draws.
+The state is a value of 625 words, so that a captured program can take a snapshot of it
+at every call; NumPy's generator does the drawing and keeps nothing between two draws.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Worker(threading.local):
         self.legacy = np.random.RandomState(self.bit_generator)
         address = self.bit_generator.ctypes.state_address
         memory = (ctypes.c_uint32 * (_KEY_WORDS + 1)).from_address(address)
-        self.words: NDArray[np.uint32] = np.frombuffer(memory, np.uint32)
+        self.words: NDArray[np.uint32] = np.ctypeslib.as_array(memory)
         self._check_layout()
 
     def _check_layout(self) -> None:
@@ -53,9 +53,9 @@ class _Worker(threading.local):
         expected = np.append(published["key"], np.uint32(published["pos"]))
         if not np.array_equal(self.words, expected):
             raise RuntimeError(
-                f"NumPy {np.__version__} keeps the state of its MT19937 in a layout that "
-                "tracegrad does not know (expected: 624 words and the position); use "
-                "NumPy 2.0 to 2.4 and report this"
+                f"NumPy {np.__version__} keeps the state of its MT19937 in a layout "
+                "that tracegrad does not know (expected: 624 words and the position); "
+                "use NumPy 2.0 to 2.4 and report this"
             )
 
 
@@ -84,8 +84,8 @@ class MT19937:
 
     Notes
     -----
-    Only the low 32 bits of a seed reach the state, as in PyTorch: seeds that differ by a
-    multiple of ``2**32`` give the same stream.
+    Only the low 32 bits of a seed reach the state, as in PyTorch: seeds that differ by
+    a multiple of ``2**32`` give the same stream.
 
     Source: M. Matsumoto and T. Nishimura, "Mersenne Twister: a 623-dimensionally
     equidistributed uniform pseudo-random number generator", ACM TOMACS 8(1), 1998;
@@ -119,7 +119,8 @@ class MT19937:
         Parameters
         ----------
         seed : int
-            From ``-2**63`` to ``2**64 - 1``; a negative one stands for ``2**64 + seed``.
+            From ``-2**63`` to ``2**64 - 1``; a negative one stands for
+            ``2**64 + seed``.
 
         Raises
         ------
@@ -314,8 +315,8 @@ class MT19937:
     ) -> None:
         if position > _KEY_WORDS:
             raise ValueError(
-                f"the state's position is {position}, but a key has {_KEY_WORDS} words: "
-                "pass what get_state returned"
+                f"the state's position is {position}, but a key has {_KEY_WORDS} "
+                "words: pass what get_state returned"
             )
         with self.lock:
             self._seed = seed

@@ -12,9 +12,10 @@ from numpy.typing import DTypeLike, NDArray
 from tracegrad.random_streams.cephes import log_float32, sincos_float32
 from tracegrad.random_streams.engine import MT19937
 from tracegrad.random_streams.rounding import F32, F64, cast, scale_and_shift
-from tracegrad.random_streams.uniform import (
+from tracegrad.random_streams.units import (
     Size,
     element_count,
+    floating_dtype,
     libm,
     unit_float32,
     unit_float64,
@@ -59,7 +60,7 @@ def normal(
     Raises
     ------
     ValueError
-        If `std` is negative.
+        If `std` is negative, or if `dtype` is neither floating nor complex.
 
     Notes
     -----
@@ -70,12 +71,13 @@ def normal(
 
     *Otherwise*: uniforms of the dtype (float32 for the 16-bit ones) fill the array. In
     each block of 16 the first 8 become radii ``sqrt(-2 log(1 - u))``, the last 8 angles
-    ``2 pi u``; cosines go to the first 8, sines to the last 8. If fewer than 16 elements
-    remain, the last 16 of the array are drawn again as a block of their own. The cache
-    is neither read nor written.
+    ``2 pi u``; cosines go to the first 8, sines to the last 8. If fewer than 16
+    elements remain, the last 16 of the array are drawn again as a block of their own
+    (the 16-bit dtypes do not draw the remaining ones a first time). The cache is
+    neither read nor written.
 
-    Equal to PyTorch 2.13 bit for bit where PyTorch runs its AVX2 kernels (float32; up to
-    about one value in ``10**8``, see `cephes`) and where it uses the same C library
+    Equal to PyTorch 2.13 bit for bit where PyTorch runs its AVX2 kernels (float32; but
+    for about one value in ``10**8``, see `cephes`) and where it uses the same C library
     (float64).
 
     Source: G. E. P. Box and M. E. Muller, "A note on the generation of random normal
@@ -84,9 +86,9 @@ def normal(
     Examples
     --------
     >>> normal(MT19937(0), 2, np.float64).tolist()
-    [1.5409961081362115, -0.2934289063041058]
+    [1.5409961082440433, -0.2934289057609464]
     """
-    target = np.dtype(dtype)
+    target = floating_dtype(dtype, "normal")
     if not std >= 0.0:
         raise ValueError(f"normal needs std >= 0, but got std={std}")
     count = element_count(size)
@@ -99,11 +101,12 @@ def normal(
         if count < _BLOCK or not contiguous:
             values: NDArray[Any] = _one_by_one(engine, count)
         elif target == np.float64:
-            values = _in_blocks(engine, count, unit_float64, _blocks_float64)
+            values = _in_blocks(engine, count, count, unit_float64, _blocks_float64)
         else:
-            values = _in_blocks(engine, count, unit_float32, _blocks_float32)
+            drawn = count if target == np.float32 else count - count % _BLOCK
+            values = _in_blocks(engine, count, drawn, unit_float32, _blocks_float32)
     wide = values.dtype.type
-    values = scale_and_shift(values, float(wide(std)), float(wide(mean)))
+    scale_and_shift(values, float(wide(std)), float(wide(mean)))
     return cast(values, target).reshape(size)
 
 
@@ -132,11 +135,14 @@ def _one_by_one(engine: MT19937, count: int) -> F64:
 def _in_blocks(
     engine: MT19937,
     count: int,
+    drawn: int,
     unit: Callable[[MT19937, int], NDArray[Any]],
     transform: Callable[[NDArray[Any]], None],
 ) -> NDArray[Any]:
-    """Draw at least 16 standard normals, a block of 16 at a time."""
-    values = unit(engine, count)
+    """Draw `count` >= 16 standard normals, `drawn` of them before the ragged tail."""
+    values = unit(engine, drawn)
+    if drawn != count:
+        values = np.resize(values, count)
     whole = count - count % _BLOCK
     transform(values[:whole].reshape(-1, 2, _LANES))
     if whole != count:

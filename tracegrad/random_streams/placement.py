@@ -6,8 +6,8 @@ from __future__ import annotations
 def memory_order(strides: tuple[int, ...]) -> tuple[int, ...]:
     """Return the axes from the one of the largest stride to that of the smallest.
 
-    PyTorch's in-place draws (``uniform_`` and its like) visit a tensor in this order, so
-    a transposed tensor receives the values that its base would.
+    PyTorch's in-place draws (``uniform_`` and its like) visit a tensor in this order,
+    so a transposed tensor receives the values that its base would.
 
     Parameters
     ----------

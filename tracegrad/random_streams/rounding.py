@@ -7,7 +7,6 @@ another last bit in about half of the cases.
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +21,8 @@ _SPLIT_LIMIT: Final = 2.0**900
 # The bits of a float64 that a float32 has no room for, and their value at a tie.
 _DROPPED_BITS: Final = np.int64(2**29 - 1)
 _TIE: Final = np.int64(2**28)
+# Elements per step: the temporaries stay in the second-level cache.
+_CHUNK: Final = 8192
 
 
 def cast(values: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
@@ -43,19 +44,15 @@ def cast(values: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
     return values.astype(target, copy=False)
 
 
-def scale_and_shift(values: NDArray[Any], scale: float, shift: float) -> NDArray[Any]:
-    """Return ``values * scale + shift`` rounded once, in the dtype of `values`.
+def scale_and_shift(values: NDArray[Any], scale: float, shift: float) -> None:
+    """Replace `values` by ``values * scale + shift`` rounded once, in their dtype.
 
     Parameters
     ----------
-    values : ndarray of float32 or float64, shape (...)
-        May be overwritten.
+    values : ndarray of float32 or float64, shape (count,)
+        Overwritten.
     scale, shift : float
         Already rounded to the dtype of `values`.
-
-    Returns
-    -------
-    ndarray, shape (...), dtype of `values`
 
     Notes
     -----
@@ -65,17 +62,15 @@ def scale_and_shift(values: NDArray[Any], scale: float, shift: float) -> NDArray
     Source: S. Boldo and G. Melquiond, "Emulation of a FMA and correctly rounded sums:
     proved algorithms using rounding to odd", IEEE Trans. Computers 57(4), 2008.
     """
-    if scale == 1.0:
-        return np.add(values, values.dtype.type(shift), out=values)
-    if shift == 0.0:
+    if scale == 1.0 or shift == 0.0:
+        # One rounding only; the sum with zero turns a -0.0 into 0.0.
         values *= values.dtype.type(scale)
-        # The sum with zero turns a -0.0 into 0.0.
-        return np.add(values, values.dtype.type(shift), out=values)
-    if values.dtype == np.float32:
-        return _fused_32(values, scale, shift)
-    if max(abs(scale), abs(shift)) > _SPLIT_LIMIT or not math.isfinite(scale + shift):
-        return values * scale + shift
-    return _fused_64(values, scale, shift)
+        values += values.dtype.type(shift)
+        return
+    fused = _fused_32 if values.dtype == np.float32 else _fused_64
+    for start in range(0, len(values), _CHUNK):
+        chunk = values[start : start + _CHUNK]
+        chunk[:] = fused(chunk, scale, shift)
 
 
 def _fused_32(values: F32, scale: float, shift: float) -> F32:
@@ -87,13 +82,14 @@ def _fused_32(values: F32, scale: float, shift: float) -> F32:
         # What the sum in float64 lost decides to which side a tie goes.
         _, lost = _two_sum(product[ties], np.float64(shift))
         tied = total[ties]
-        total[ties] = np.where(
-            lost == 0.0, tied, np.nextafter(tied, np.copysign(np.inf, lost))
-        )
+        nudged = np.nextafter(tied, np.copysign(np.inf, lost))
+        total[ties] = np.where(lost == 0.0, tied, nudged)
     return total.astype(np.float32)
 
 
 def _fused_64(values: F64, scale: float, shift: float) -> F64:
+    if not max(abs(scale), abs(shift)) <= _SPLIT_LIMIT:
+        return values * scale + shift
     high, low = _two_product(values, scale)
     upper, lower = _two_sum(low, np.float64(shift))
     total, rest = _two_sum(high, upper)
