@@ -74,7 +74,7 @@ DRAWS = FLOAT_DRAWS | INTEGER_DRAWS | LONG_DRAWS
 def cases() -> Iterator[tuple[str, str, int]]:
     """Yield the name, the dtype and the size of every recorded draw."""
     for names, dtypes in (
-        (FLOAT_DRAWS, ("float32", "float64")),
+        (FLOAT_DRAWS, ("float16", "float32", "float64")),
         (INTEGER_DRAWS, ("int32", "int64", "float32", "float64")),
         (LONG_DRAWS, ("int64", "float32", "float64")),
     ):
@@ -82,6 +82,8 @@ def cases() -> Iterator[tuple[str, str, int]]:
             for dtype in dtypes:
                 for size in SIZES:
                     yield name, dtype, size
+    # Long enough for every branch of the float32 logarithm and sine.
+    yield "randn", "float32", 20_003
 
 
 def record(values: NDArray[Any], torch_state: NDArray[np.uint8]) -> list[Any]:

@@ -255,7 +255,10 @@ def test_randperm_is_the_sequential_shuffle(n: int) -> None:
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda e: streams.uniform(e, 2, low=2.0, high=1.0), "above high"),
+        (lambda e: streams.uniform(e, 2, low=2.0, high=1.0), "not below high"),
+        (lambda e: streams.uniform(e, 2, np.float16, 0.0, 65505.0), "up to 65504"),
+        (lambda e: streams.uniform(e, 2, np.float64, -1e308, 1e308), "difference"),
+        (lambda e: streams.uniform(e, 2, np.float32, 0.0, math.inf), "nearer bounds"),
         (lambda e: streams.uniform(e, 2, np.int64), "dtype is int64"),
         (lambda e: streams.normal(e, 2, std=-1.0), "std >= 0"),
         (lambda e: streams.normal(e, 2, std=math.nan), "std >= 0"),
@@ -304,6 +307,37 @@ def test_ties_of_the_wide_sum_are_rounded_once() -> None:
     assert above.tolist() == [1.0 + 2.0**-23]
     scale_and_shift(below, scale, 1.0 + 2.0**-22)
     assert below.tolist() == [1.0 + 2.0**-23]
+
+
+def test_ties_are_rounded_once_in_float64() -> None:
+    # Exactly 1 + 2**-53 + 2**-131.
+    values = np.array([2.0**-53 * (1.0 + 2.0**-26)])
+    scale_and_shift(values, 1.0 - 2.0**-26 + 2.0**-52, 1.0)
+    assert values.tolist() == [1.0 + 2.0**-52]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_uniform_equal_to_the_probability_is_no_hit(dtype: type) -> None:
+    p = streams.uniform(MT19937(17), 50, dtype)
+    assert not streams.bernoulli_each(MT19937(17), p).any()
+    assert streams.bernoulli_each(MT19937(17), np.nextafter(p, dtype(2))).all()
+    wide = float(streams.uniform(MT19937(17), 1, np.float64)[0])
+    assert streams.bernoulli(MT19937(17), 1, wide).tolist() == [0.0]
+
+
+def test_half_of_the_variance_goes_to_each_part_of_a_complex_normal() -> None:
+    pairs = streams.normal(MT19937(18), 40, np.float64, 0.5, 2.0 / math.sqrt(2.0))
+    drawn = streams.normal(MT19937(18), 20, np.complex128, 0.5, 2.0)
+    assert np.array_equal(drawn.view(np.float64), pairs)
+
+
+def test_memory_order_is_from_the_slowest_axis_to_the_fastest() -> None:
+    base = np.empty((5, 4, 6), np.float32)
+    for axes in ((0, 1, 2), (2, 0, 1), (1, 0, 2)):
+        view = base.transpose(axes)
+        assert (
+            view.transpose(streams.memory_order(view.strides)).strides == base.strides
+        )
 
 
 def test_float32_functions_are_accurate() -> None:

@@ -160,6 +160,33 @@ def test_narrow_integers(dtype: str, bounds: tuple[int, int | None]) -> None:
     assert np.array_equal(engine.get_torch_state(), torch_state())
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        (0, 2**11 + 3),
+        (2**24 + 1, 2**25 + 1),
+        (2**53 + 1, 2**54 + 1),
+        (-(2**62), 2**63 - 1),
+        (-(2**25) - 1, None),
+    ],
+)
+def test_bounds_that_a_floating_dtype_cannot_hold(
+    dtype: str, bounds: tuple[int, int | None]
+) -> None:
+    torch.manual_seed(4)
+    engine = MT19937(4)
+    target = torch.empty(500, dtype=getattr(torch, dtype))
+    try:
+        expected = target.random_(*bounds).numpy()
+    except RuntimeError:
+        with pytest.raises(ValueError, match="range from"):
+            streams.randint(engine, 500, *bounds, dtype)
+        return
+    assert np.array_equal(streams.randint(engine, 500, *bounds, dtype), expected)
+    assert np.array_equal(engine.get_torch_state(), torch_state())
+
+
 @pytest.mark.parametrize(
     ("low", "high"),
     [(-0.3, 1.2), (0.0, 1e-3), (-1 / 3, 1 / 3), (5.0, 5.0), (1.0, 1.0 + 2**-20)],
@@ -170,6 +197,16 @@ def test_uniform_bounds_are_rounded_once(low: float, high: float, dtype: str) ->
     expected = torch.empty(20_000, dtype=getattr(torch, dtype)).uniform_(low, high)
     drawn = streams.uniform(MT19937(5), 20_000, dtype, low, high)
     assert drawn.tobytes() == expected.numpy().tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("std", [0.0, 1e300, float("inf")])
+def test_extreme_normals_overflow_silently(dtype: str, std: float) -> None:
+    for size in (5, 40):
+        torch.manual_seed(9)
+        expected = torch.empty(size, dtype=getattr(torch, dtype)).normal_(0.5, std)
+        drawn = streams.normal(MT19937(9), size, dtype, 0.5, std)
+        assert np.array_equal(drawn, expected.numpy(), equal_nan=True)
 
 
 def test_tensors_that_are_not_contiguous_are_filled_in_memory_order() -> None:

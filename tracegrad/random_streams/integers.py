@@ -9,11 +9,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from tracegrad.random_streams.engine import MT19937
 from tracegrad.random_streams.rounding import cast
-from tracegrad.random_streams.units import Size, element_count, long_words
+from tracegrad.random_streams.units import LARGEST, Size, element_count, long_words
 
 # Bits of the significand, the hidden one included.
 _DIGITS: Final = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}
-_LARGEST: Final = {"bfloat16": 3.3895313892515355e38, "float16": 65504.0}
 # From this range on PyTorch takes two words per element, so that the remainder is not
 # skewed by more than a few percent.
 _LONG_RANGE: Final = 2**28
@@ -190,8 +189,8 @@ def _follow_exchanges(targets: NDArray[np.int64]) -> NDArray[np.int64]:
     earlier[step[1:][repeats]] = step[:-1][repeats]
 
     source = steps.copy()
-    moved = step != target
-    source[target[moved]] = step[moved]
+    # Of several steps with one target the last one stays.
+    source[target] = step
     source = _roots(source)
     return np.where(earlier >= 0, source[earlier], targets)
 
@@ -257,7 +256,8 @@ def _inward_high(high: int, target: np.dtype[Any]) -> int:
 def _through(number: int, target: np.dtype[Any]) -> int:
     """Convert to a floating dtype and back, as an x86 processor does."""
     converted = float(cast(np.asarray(number, np.int64), target))
-    return int(converted) if converted < 2.0**63 else int(_INT64.min)
+    in_range = -(2.0**63) <= converted < 2.0**63
+    return int(converted) if in_range else int(_INT64.min)
 
 
 def _spacing(number: int, target: np.dtype[Any]) -> int:
@@ -267,8 +267,7 @@ def _spacing(number: int, target: np.dtype[Any]) -> int:
 
 def _bounds(target: np.dtype[Any]) -> tuple[float, float]:
     if target.name in _DIGITS:
-        largest = _LARGEST.get(target.name, float(_INT64.max))
-        return -largest, largest
+        return -LARGEST[target.name], LARGEST[target.name]
     if target == np.bool_:
         return 0, 1
     limits = np.iinfo(target)

@@ -105,8 +105,8 @@ def normal(
         else:
             drawn = count if target == np.float32 else count - count % _BLOCK
             values = _in_blocks(engine, count, drawn, unit_float32, _blocks_float32)
-    wide = values.dtype.type
-    scale_and_shift(values, float(wide(std)), float(wide(mean)))
+    affine = [float(cast(np.asarray(x), values.dtype)) for x in (std, mean)]
+    scale_and_shift(values, *affine)
     return cast(values, target).reshape(size)
 
 

@@ -39,9 +39,12 @@ def cast(values: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
         `values` itself if it has the dtype already.
     """
     target = np.dtype(dtype)
-    if target.name in ("float16", "bfloat16"):
-        values = values.astype(np.float32, copy=False)
-    return values.astype(target, copy=False)
+    if target == values.dtype:
+        return values
+    with np.errstate(over="ignore"):
+        if target.name in ("float16", "bfloat16"):
+            values = values.astype(np.float32, copy=False)
+        return values.astype(target, copy=False)
 
 
 def scale_and_shift(values: NDArray[Any], scale: float, shift: float) -> None:
@@ -62,15 +65,16 @@ def scale_and_shift(values: NDArray[Any], scale: float, shift: float) -> None:
     Source: S. Boldo and G. Melquiond, "Emulation of a FMA and correctly rounded sums:
     proved algorithms using rounding to odd", IEEE Trans. Computers 57(4), 2008.
     """
-    if scale == 1.0 or shift == 0.0:
-        # One rounding only; the sum with zero turns a -0.0 into 0.0.
-        values *= values.dtype.type(scale)
-        values += values.dtype.type(shift)
-        return
-    fused = _fused_32 if values.dtype == np.float32 else _fused_64
-    for start in range(0, len(values), _CHUNK):
-        chunk = values[start : start + _CHUNK]
-        chunk[:] = fused(chunk, scale, shift)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if scale == 1.0 or shift == 0.0:
+            # One rounding only; the sum with zero turns a -0.0 into 0.0.
+            values *= values.dtype.type(scale)
+            values += values.dtype.type(shift)
+            return
+        fused = _fused_32 if values.dtype == np.float32 else _fused_64
+        for start in range(0, len(values), _CHUNK):
+            chunk = values[start : start + _CHUNK]
+            chunk[:] = fused(chunk, scale, shift)
 
 
 def _fused_32(values: F32, scale: float, shift: float) -> F32:

@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from tracegrad.random_streams.engine import MT19937
 from tracegrad.random_streams.rounding import cast, scale_and_shift
 from tracegrad.random_streams.units import (
+    LARGEST,
     Size,
     element_count,
     floating_dtype,
@@ -47,7 +48,8 @@ def uniform(
     Raises
     ------
     ValueError
-        If ``low > high``, or if `dtype` is neither floating nor complex.
+        If ``low > high``, if `dtype` is neither floating nor complex, or if it cannot
+        hold a bound or their difference.
 
     Notes
     -----
@@ -62,15 +64,11 @@ def uniform(
     [0.49625658988952637, 0.7682217955589294]
     """
     target = floating_dtype(dtype, "uniform")
-    if low > high:
-        raise ValueError(
-            f"uniform draws from [low, high), but low={low} is above high={high}: "
-            "exchange them"
-        )
     if target.kind == "c":
         part = np.float32 if target == np.complex64 else np.float64
         pairs = uniform(engine, 2 * element_count(size), part, low, high)
         return pairs.view(target).reshape(size)
+    _check_bounds(low, high, target)
     wide = np.float64 if target == np.float64 else np.float32
     unit = unit_float64 if wide is np.float64 else unit_float32
     with engine.lock:
@@ -81,6 +79,19 @@ def uniform(
     if target == wide and (low, high) == (0.0, 1.0):
         return values.reshape(size)
     return _below(cast(values, target), low, high).reshape(size)
+
+
+def _check_bounds(low: float, high: float, target: np.dtype[Any]) -> None:
+    if not low <= high:
+        raise ValueError(
+            f"uniform draws from [low, high), but low={low} is not below high={high}"
+        )
+    largest = LARGEST[target.name]
+    if not max(abs(low), abs(high), high - low) <= largest:
+        raise ValueError(
+            f"uniform draws from [{low}, {high}) in {target}, which holds numbers (and "
+            f"a difference) up to {largest} only: use nearer bounds or another dtype"
+        )
 
 
 def _below(values: NDArray[Any], low: float, high: float) -> NDArray[Any]:

@@ -17,14 +17,14 @@ from tracegrad.random_streams.rounding import F32, F64
 
 Size = int | tuple[int, ...]
 
-_FLOATING: Final = (
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-)
+# The largest number of each real dtype that streams are drawn in.
+LARGEST: Final = {
+    "float16": 65504.0,
+    "bfloat16": (2.0 - 2.0**-7) * 2.0**127,
+    "float32": (2.0 - 2.0**-23) * 2.0**127,
+    "float64": (2.0 - 2.0**-52) * 2.0**1023,
+}
+_FLOATING: Final = (*LARGEST, "complex64", "complex128")
 
 
 def element_count(size: Size) -> int:
