@@ -97,6 +97,8 @@ class MT19937:
     [2357136044, 2546248239]
     """
 
+    __slots__ = ("_fresh", "_seed", "_words", "cached_normal", "lock")
+
     def __init__(self, seed: int = 67280421310721) -> None:
         self.lock = threading.Lock()
         self.cached_normal: float | None = None
