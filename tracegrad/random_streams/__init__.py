@@ -1,0 +1,29 @@
+"""PyTorch's CPU random streams, with NumPy only: one engine and one routine per draw.
+
+Eager mode, generated NumPy code and generated C code draw through these routines, so
+that a seed gives the same values in each and in PyTorch. Every routine takes the engine
+first, returns a fresh array in C order, and advances the engine exactly as PyTorch's
+kernel does. A tensor that is not contiguous is filled in the order of its memory:
+`memory_order` tells which.
+"""
+
+from tracegrad.random_streams.bernoulli import bernoulli, bernoulli_each, dropout_mask
+from tracegrad.random_streams.engine import MT19937
+from tracegrad.random_streams.integers import randint, random_integers, randperm
+from tracegrad.random_streams.normal import normal
+from tracegrad.random_streams.placement import memory_order
+from tracegrad.random_streams.uniform import exponential, uniform
+
+__all__ = [
+    "MT19937",
+    "bernoulli",
+    "bernoulli_each",
+    "dropout_mask",
+    "exponential",
+    "memory_order",
+    "normal",
+    "randint",
+    "random_integers",
+    "randperm",
+    "uniform",
+]
