@@ -101,12 +101,15 @@ def none(reason: str) -> Rule:
     return Rule("none", refuse, ())
 
 
-def _conjugate(factor: Any) -> Any:
+def conjugate(factor: Any) -> Any:
+    """Return the complex conjugate of a Tensor or a Python number."""
+    if isinstance(factor, complex):
+        return factor.conjugate()
     return factor.conj() if getattr(factor, "is_complex", bool)() else factor
 
 
 def _pull_times(rule: Rule, ct: Any, values: Mapping[str, Any]) -> Any:
-    return ct * _conjugate(rule.evaluate(values))
+    return ct * conjugate(rule.evaluate(values))
 
 
 def _push_times(rule: Rule, t: Any, values: Mapping[str, Any]) -> Any:
@@ -119,12 +122,12 @@ def _select(rule: Rule, ct: Any, values: Mapping[str, Any]) -> Any:
 
 def _pull_pair(rule: Rule, ct: Any, values: Mapping[str, Any]) -> Any:
     dz, dz_conj = rule.evaluate(values)
-    return ct * _conjugate(dz) + _conjugate(ct) * dz_conj
+    return ct * conjugate(dz) + conjugate(ct) * dz_conj
 
 
 def _push_pair(rule: Rule, t: Any, values: Mapping[str, Any]) -> Any:
     dz, dz_conj = rule.evaluate(values)
-    return t * dz + _conjugate(t) * dz_conj
+    return t * dz + conjugate(t) * dz_conj
 
 
 def _zero(rule: Rule, ct: Any, values: Mapping[str, Any]) -> Any:
