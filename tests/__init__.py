@@ -1,1 +1,1 @@
-"""The tests of tracegrad."""
+"""The tests: one folder per folder of the package, and `oracle/` against PyTorch."""
