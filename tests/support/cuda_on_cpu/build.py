@@ -80,11 +80,8 @@ def _build(source: str, definitions: tuple[str, ...], ucontext: bool) -> Module:
     library = folder / "kernel.so"
     macros = [f"-D{definition}" for definition in definitions]
     rpath = f"-Wl,-rpath,{runtime.parent}"
-    _compile(
-        ["-O1", *macros, f"-I{_HERE}", "-o", str(library), "kernel.cpp"]
-        + [str(runtime), rpath],
-        folder,
-    )
+    files = ["-o", str(library), "kernel.cpp", str(runtime)]
+    _compile(["-O1", *macros, f"-I{_HERE}", *files, rpath], folder)
     return _load(library, unit.kernel_names, unit.needs_fibers)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, ClassVar, NoReturn
 
-from tests.support.cuda_on_cpu.fake_ndarray import CUPY_NAMES, COUNTERS, MemoryPointer
+from tests.support.cuda_on_cpu.fake_ndarray import COUNTERS, CUPY_NAMES, MemoryPointer
 from tests.support.cuda_on_cpu.memory import Allocation
 
 _MEMORY_BYTES = 8 * 2**30
@@ -31,7 +31,10 @@ class Event:
     done = True
 
     def __init__(
-        self, block: bool = False, disable_timing: bool = False, interprocess: bool = False
+        self,
+        block: bool = False,
+        disable_timing: bool = False,
+        interprocess: bool = False,
     ) -> None:
         self._time = 0.0
 
@@ -239,9 +242,7 @@ def make_cuda() -> ListedModule:
     return ListedModule(
         "cupy.cuda",
         runtime=runtime,
-        compiler=ListedModule(
-            "cupy.cuda.compiler", CompileException=CompileException
-        ),
+        compiler=ListedModule("cupy.cuda.compiler", CompileException=CompileException),
         Device=Device,
         Event=Event,
         Stream=Stream,

@@ -145,7 +145,7 @@ def _holds_device_array(value: Any) -> bool:
 
 def _array(
     obj: Any,
-    dtype: DTypeLike = None,
+    dtype: DTypeLike | None = None,
     copy: bool | None = True,
     order: Any = "K",
     subok: bool = False,
@@ -155,24 +155,21 @@ def _array(
 ) -> ndarray:
     if _holds_device_array(obj):
         host = to_host(obj)
-        return _own(np.array(host, dtype, copy=copy, order=order, ndmin=ndmin), copy)
+        found = np.array(host, dtype, copy=copy, order=order, ndmin=ndmin)
+        device: ndarray = to_device(found)
+        return device
     return from_host(np.array(obj, dtype, order=order, ndmin=ndmin))
 
 
-def _own(host: np.ndarray[Any, Any], copy: bool | None) -> ndarray:
-    array: ndarray = to_device(host)
-    return array
-
-
 def _asarray(
-    a: Any, dtype: DTypeLike = None, order: Any = None, *, blocking: bool = False
+    a: Any, dtype: DTypeLike | None = None, order: Any = None, *, blocking: bool = False
 ) -> ndarray:
     if isinstance(a, ndarray) and dtype in (None, a.dtype) and order in (None, "K"):
         return a
     return _array(a, dtype, copy=None, order=order or "K")
 
 
-def _ascontiguousarray(a: Any, dtype: DTypeLike = None) -> ndarray:
+def _ascontiguousarray(a: Any, dtype: DTypeLike | None = None) -> ndarray:
     return _asarray(a, dtype, order="C")
 
 
@@ -193,7 +190,7 @@ def _empty(shape: Any, dtype: DTypeLike = float, order: str = "C") -> ndarray:
 
 def _empty_like(
     prototype: Any,
-    dtype: DTypeLike = None,
+    dtype: DTypeLike | None = None,
     order: Any = "K",
     subok: None = None,
     shape: Any = None,
@@ -272,17 +269,18 @@ def make_modules() -> dict[str, ModuleType]:
         erfc=_special(math.erfc),
         gammaln=_special(math.lgamma),
     )
-    scipy = ListedModule("cupyx.scipy", special=special)
+    scipy = ListedModule("cupyx.scipy")
     cupyx = ListedModule(
         "cupyx",
         scatter_add=_scatter(np.add),
         scatter_max=_scatter(np.maximum),
         scatter_min=_scatter(np.minimum),
     )
+    # The import statement sets these on the real packages.
     cupyx.scipy = scipy  # type: ignore[attr-defined]
+    scipy.special = special  # type: ignore[attr-defined]
     parts = [cupy, cuda, cupyx, scipy, special]
-    parts += [cuda.runtime, cuda.compiler]
-    parts += [cupy.linalg, cupy.fft, cupy.random]
+    parts += [cuda.runtime, cuda.compiler, cupy.linalg, cupy.fft, cupy.random]
     for part in parts:
         # importlib.util.find_spec refuses a module without one.
         part.__spec__ = ModuleSpec(part.__name__, loader=None, is_package=True)

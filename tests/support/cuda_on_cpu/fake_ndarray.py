@@ -1,4 +1,4 @@
-"""The stand-in's array: NumPy inside, but it mixes with NumPy no more than CuPy does."""
+"""The stand-in's array: NumPy inside, but no easier to mix with it."""
 
 import operator
 from collections.abc import Callable, Iterator
@@ -104,6 +104,7 @@ class ndarray:  # noqa: N801 (CuPy's name)
         memptr: MemoryPointer | None = None,
         strides: Any = None,
     ) -> None:
+        self._base: ndarray | None = None
         if memptr is None:
             self._host = _new(shape, dtype)
         else:
@@ -179,9 +180,7 @@ class ndarray:  # noqa: N801 (CuPy's name)
     @property
     def base(self) -> "ndarray | None":
         """The array that this one is a view of, or None."""
-        base = self._host.base
-        is_view = isinstance(base, np.ndarray) and base.dtype != np.uint8
-        return adopt(base) if is_view and isinstance(base, np.ndarray) else None
+        return self._base
 
     def item(self, *args: Any) -> Any:
         """Copy one element to the host."""
@@ -210,14 +209,21 @@ class ndarray:  # noqa: N801 (CuPy's name)
             raise AttributeError(
                 f"the stand-in for CuPy has no ndarray.{name}, though CuPy has"
             ) from None
-        return device_function(value, self) if callable(value) else to_device(value)
+        return device_function(value, self) if callable(value) else self._own(value)
 
     def __getitem__(self, index: Any) -> Any:
         _count_mask(index)
         # The Ellipsis makes NumPy give a view where it would give a scalar.
         key = index if isinstance(index, tuple) else (index,)
         whole = key if any(part is Ellipsis for part in key) else (*key, Ellipsis)
-        return to_device(self._host[to_host(whole)])
+        return self._own(self._host[to_host(whole)])
+
+    def _own(self, value: Any) -> Any:
+        """Move a result to the device; if it is a view, it is one of this array."""
+        found = to_device(value)
+        if isinstance(found, ndarray) and found._host is value:
+            found._base = self if self._base is None else self._base
+        return found
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._host[to_host(index)] = to_host(value)
@@ -300,6 +306,7 @@ _add_operators()
 def adopt(host: np.ndarray[Any, Any]) -> ndarray:
     """Device array over memory that is the device's already."""
     array = object.__new__(ndarray)
+    array._base = None
     array._host = host
     return array
 
@@ -340,7 +347,7 @@ def to_host(value: Any) -> Any:
 
 
 def to_device(value: Any) -> Any:
-    """What CuPy would give for a NumPy result: never a NumPy scalar, never its memory."""
+    """What CuPy would give: never a NumPy scalar, never host memory."""
     if isinstance(value, np.generic):
         return adopt(_copy(np.asarray(value)))
     if isinstance(value, np.ndarray):
@@ -369,7 +376,7 @@ def device_function(
             return owner
         if name in _DEVICE_BOOLS:
             result = np.asarray(result)
-        return to_device(result)
+        return to_device(result) if owner is None else owner._own(result)
 
     on_device.__name__ = name
     return on_device

@@ -2,7 +2,8 @@
 #pragma once
 #include <stddef.h>
 
-#if !defined(__x86_64__) && !defined(SHIM_UCONTEXT)
+// The assembly is for ELF.
+#if !(defined(__x86_64__) && defined(__ELF__)) && !defined(SHIM_UCONTEXT)
 #define SHIM_UCONTEXT 1
 #endif
 

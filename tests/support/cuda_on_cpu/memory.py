@@ -1,9 +1,10 @@
 """Device arrays of the stand-in: poisoned, and fenced by inaccessible pages."""
 
 import ctypes
+import functools
 import math
 import mmap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -14,8 +15,12 @@ _ALIGNMENT: Final = 16
 _POISON: Final = 0xFF
 _PROT_NONE: Final = 0
 
-_libc: Final = ctypes.CDLL(None, use_errno=True)
-_libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+
+@functools.cache
+def _mprotect() -> Callable[[int, int, int], int]:
+    protect = ctypes.CDLL(None, use_errno=True).mprotect
+    protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    return protect
 
 
 class Allocation:
@@ -40,7 +45,7 @@ class Allocation:
         self.end = base + _PAGE + inner
         ctypes.memset(self.first_byte, _POISON, inner)
         for page in (base, self.end):
-            _libc.mprotect(page, _PAGE, _PROT_NONE)
+            _mprotect()(page, _PAGE, _PROT_NONE)
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
@@ -80,7 +85,7 @@ class Allocation:
 
     def _bytes(self, start: int, stop: int) -> NDArray[np.uint8]:
         buffer = (ctypes.c_uint8 * (stop - start)).from_address(start)
-        return np.frombuffer(buffer, np.uint8)
+        return np.ndarray(stop - start, np.uint8, memoryview(buffer))
 
 
 def allocate(shape: int | Sequence[int], dtype: DTypeLike) -> NDArray[Any]:

@@ -154,9 +154,11 @@ def _run_nvcc(source: str, arch: str) -> str:
 def _nvrtc_path() -> Path | None:
     spec = importlib.util.find_spec("nvidia")
     places = spec.submodule_search_locations if spec else None
-    found = (path for place in places or () for path in Path(place).glob(
-        "*/lib/libnvrtc.so.*"
-    ))
+    found = (
+        path
+        for place in places or ()
+        for path in Path(place).glob("*/lib/libnvrtc.so.*")
+    )
     return next(found, None)
 
 
