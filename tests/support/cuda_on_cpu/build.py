@@ -105,7 +105,13 @@ def _compile(arguments: list[str], folder: Path) -> None:
     if compiler is None:
         raise CompileError("no C++ compiler (g++, or $CXX) was found")
     command = [compiler, *_FLAGS, *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | {"LC_ALL": "C"},
+        capture_output=True,
+        text=True,
+    )
     if done.returncode != 0:
         raise CompileError(f"{Path(compiler).name} refused the source\n{done.stderr}")
 

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -66,7 +66,9 @@ class CompileCheck:
 
 
 def compile_check(
-    source: str, archs: tuple[str, ...] = ("sm_80", "sm_90")
+    source: str,
+    archs: tuple[str, ...] = ("sm_80", "sm_90"),
+    compilers: tuple[str, ...] = ("nvcc", "nvrtc"),
 ) -> CompileCheck:
     """Compile a kernel source with every NVIDIA compiler that is here.
 
@@ -76,6 +78,8 @@ def compile_check(
         CUDA C text.
     archs : tuple of str
         Real architectures, as ``sm_90``.
+    compilers : tuple of str
+        Which to ask, if they are here.
 
     Returns
     -------
@@ -86,33 +90,34 @@ def compile_check(
     CompileError
         If a compiler reports an error or a warning, or if a kernel spills registers.
     """
-    return _compile_check(source, archs)
-
-
-@functools.cache
-def _compile_check(source: str, archs: tuple[str, ...]) -> CompileCheck:
+    missing = missing_compilers()
     uses: dict[tuple[str, str, str], KernelUse] = {}
-    not_run = []
-    for name, compile_one, reason in _compilers():
-        if reason is not None:
-            not_run.append(reason)
-            continue
-        for arch in archs:
-            log = compile_one(source, arch)
-            for kernel, use in _parse(log).items():
-                _refuse_spills(name, arch, kernel, use)
-                uses[name, arch, kernel] = use
+    for compiler in compilers:
+        for arch in () if compiler in missing else archs:
+            for kernel, use in _compile(source, compiler, arch).items():
+                uses[compiler, arch, kernel] = use
+    not_run = (missing[name] for name in compilers if name in missing)
     return CompileCheck(uses, tuple(not_run))
 
 
-def _compilers() -> list[tuple[str, Callable[[str, str], str], str | None]]:
-    no_nvcc = None if shutil.which("nvcc") else "NOT RUN with nvcc: it was not found"
-    no_nvrtc = (
-        None
-        if _nvrtc_path()
-        else "NOT RUN with NVRTC: the package nvidia-cuda-nvrtc is not installed"
-    )
-    return [("nvcc", _run_nvcc, no_nvcc), ("nvrtc", _run_nvrtc, no_nvrtc)]
+def missing_compilers() -> dict[str, str]:
+    """Why a compiler is not asked, by its name; the others are here."""
+    missing = {}
+    if shutil.which("nvcc") is None:
+        missing["nvcc"] = "NOT RUN with nvcc: it was not found"
+    if _nvrtc_path() is None:
+        package = "nvidia-cuda-nvrtc"
+        missing["nvrtc"] = f"NOT RUN with NVRTC: {package} is not installed"
+    return missing
+
+
+@functools.cache
+def _compile(source: str, compiler: str, arch: str) -> dict[str, KernelUse]:
+    run = {"nvcc": _run_nvcc, "nvrtc": _run_nvrtc}[compiler]
+    uses = _parse(run(source, arch))
+    for kernel, use in uses.items():
+        _refuse_spills(compiler, arch, kernel, use)
+    return uses
 
 
 def _refuse_spills(compiler: str, arch: str, kernel: str, use: KernelUse) -> None:
@@ -154,11 +159,8 @@ def _run_nvcc(source: str, arch: str) -> str:
 def _nvrtc_path() -> Path | None:
     spec = importlib.util.find_spec("nvidia")
     places = spec.submodule_search_locations if spec else None
-    found = (
-        path
-        for place in places or ()
-        for path in Path(place).glob("*/lib/libnvrtc.so.*")
-    )
+    pattern = "*/lib/libnvrtc.so.*"
+    found = (path for place in places or () for path in Path(place).glob(pattern))
     return next(found, None)
 
 
