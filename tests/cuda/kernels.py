@@ -1,6 +1,13 @@
 """Good kernels, in the shape that templates emit; tests plant faults in them."""
 
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
+
+from tests.support.cuda_on_cpu.build import build
+from tests.support.cuda_on_cpu.memory import allocate, guarded_copy
+
+Array = np.ndarray[Any, Any]
 
 FUSED: Final = """
 extern "C" __global__ void fused(const float* __restrict__ x,
@@ -84,3 +91,35 @@ extern "C" __global__ void column_sum(const float* __restrict__ x,
     }
 }
 """
+
+
+def plant(source: str, good: str, bad: str) -> str:
+    """Put a fault into a kernel."""
+    assert source.count(good) == 1, good
+    return source.replace(good, bad)
+
+
+def run_fused(x: Array, source: str = FUSED, seed: int = 0, n: int | None = None):
+    out = allocate(x.shape, np.float32)
+    args = (x, guarded_copy(x[0]), out, x.size if n is None else n, x.shape[1])
+    build(source)["fused"]((3,), (128,), args, seed=seed)
+    return out
+
+
+def run_logsumexp(x: Array, source: str = ROW_LOGSUMEXP, seed: int = 0, threads=128):
+    out = allocate(len(x), np.float32)
+    args = (x, out, x.shape[1])
+    build(source)["row_logsumexp"]((len(x),), (threads,), args, seed=seed)
+    return out
+
+
+def run_column_sum(x: Array, source: str = COLUMN_SUM, seed: int = 0, shared=1024):
+    out = guarded_copy(np.zeros(x.shape[1], np.float32))
+    args = (x, out, np.int32(len(x)), np.int32(x.shape[1]))
+    kernel = build(source)["column_sum"]
+    kernel((10, 2), (32, 8), args, shared_mem=shared, seed=seed)
+    return out
+
+
+def logsumexp(x: Array) -> Array:
+    return np.log(np.exp(x.astype(np.float64)).sum(1))

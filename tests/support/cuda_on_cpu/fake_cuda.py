@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, ClassVar, NoReturn
 
-from tests.support.cuda_on_cpu.fake_ndarray import COUNTERS, CUPY_NAMES, MemoryPointer
+import numpy as np
+from numpy.typing import DTypeLike
+
+from tests.support.cuda_on_cpu.fake_state import COUNTERS, CUPY_NAMES
 from tests.support.cuda_on_cpu.memory import Allocation
 
 _MEMORY_BYTES = 8 * 2**30
@@ -27,7 +30,6 @@ def _wait() -> None:
 class Event:
     """A point in a stream."""
 
-    ptr = 0
     done = True
 
     def __init__(
@@ -36,6 +38,7 @@ class Event:
         disable_timing: bool = False,
         interprocess: bool = False,
     ) -> None:
+        self.ptr = 0
         self._time = 0.0
 
     def record(self, stream: "Stream | None" = None) -> None:
@@ -52,14 +55,13 @@ class Stream:
 
     null: "ClassVar[Stream]"
     ptds: "ClassVar[Stream]"
-    ptr = 0
     done = True
     is_non_blocking = False
 
     def __init__(
         self, null: bool = False, non_blocking: bool = False, ptds: bool = False
     ) -> None:
-        self._outer: list[Stream] = []
+        self.ptr = 0
 
     def use(self) -> "Stream":
         """Make this the current stream."""
@@ -133,6 +135,35 @@ class Device:
     def synchronize(self) -> None:
         """Wait for nothing, but count it."""
         _wait()
+
+
+class MemoryPointer:
+    """An address in device memory, which it keeps alive."""
+
+    def __init__(self, mem: Allocation, offset: int) -> None:
+        self.mem = mem
+        self._offset = offset
+
+    @property
+    def ptr(self) -> int:
+        """The address."""
+        return self.mem.address + self._offset
+
+    def __int__(self) -> int:
+        return self.ptr
+
+    def __add__(self, nbytes: int) -> "MemoryPointer":
+        return MemoryPointer(self.mem, self._offset + nbytes)
+
+    def __sub__(self, nbytes: int) -> "MemoryPointer":
+        return self + -nbytes
+
+    def array(
+        self, shape: Any, dtype: DTypeLike, strides: Any = None
+    ) -> np.ndarray[Any, Any]:
+        """NumPy's view of the memory behind this address."""
+        sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+        return self.mem.array(sizes, dtype, self._offset, strides)
 
 
 def alloc(size: int) -> MemoryPointer:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -24,11 +24,6 @@ from tests.support.cuda_on_cpu.fake_cuda import (
     make_cuda,
 )
 from tests.support.cuda_on_cpu.fake_ndarray import (
-    COUNTERS,
-    CUPY_NAMES,
-    CUPY_VERSION,
-    Counters,
-    adopt,
     device_function,
     from_host,
     ndarray,
@@ -36,6 +31,12 @@ from tests.support.cuda_on_cpu.fake_ndarray import (
     to_host,
 )
 from tests.support.cuda_on_cpu.fake_raw import RawKernel, RawModule, Schedule
+from tests.support.cuda_on_cpu.fake_state import (
+    COUNTERS,
+    CUPY_NAMES,
+    CUPY_VERSION,
+    Counters,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +287,3 @@ def make_modules() -> dict[str, ModuleType]:
         part.__spec__ = ModuleSpec(part.__name__, loader=None, is_package=True)
         part.__path__ = []
     return {part.__name__: part for part in parts}
-
-
-__all__: Final = ["Installed", "adopt", "install", "make_modules"]

@@ -2,83 +2,19 @@
 
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tests.support.cuda_on_cpu.memory import Allocation, allocate, allocation_of
-
-_LIST: Final = Path(__file__).with_name("cupy_names.txt").read_text().splitlines()
-CUPY_VERSION: Final = _LIST[0].removeprefix("# cupy ")
-CUPY_NAMES: Final = frozenset(line for line in _LIST if not line.startswith("#"))
+from tests.support.cuda_on_cpu.fake_cuda import Device, MemoryPointer
+from tests.support.cuda_on_cpu.fake_state import COUNTERS, CUPY_NAMES
+from tests.support.cuda_on_cpu.memory import allocate, allocation_of
 
 # Their result's shape depends on data, so the host must wait for the device.
 _WAITING: Final = frozenset({"nonzero", "argwhere", "flatnonzero", "unique", "extract"})
 # NumPy gives a Python bool where CuPy leaves the answer on the device.
 _DEVICE_BOOLS: Final = frozenset({"allclose", "array_equal", "array_equiv"})
-
-
-@dataclass(slots=True)
-class Counters:
-    """What happened on the pretended device since the stand-in was installed.
-
-    Attributes
-    ----------
-    launches : int
-        Launches of raw kernels.
-    allocations : int
-        Arrays that got memory of their own.
-    host_to_device, device_to_host : int
-        Copies, of which a scalar's conversion is one.
-    synchronizations : int
-        Times the host waited without a copy.
-    """
-
-    launches: int = 0
-    allocations: int = 0
-    host_to_device: int = 0
-    device_to_host: int = 0
-    synchronizations: int = 0
-
-    def reset(self) -> None:
-        """Set all to zero."""
-        for field in fields(self):
-            setattr(self, field.name, 0)
-
-
-COUNTERS: Final = Counters()
-
-
-class MemoryPointer:
-    """An address in device memory, which it keeps alive."""
-
-    def __init__(self, mem: Allocation, offset: int) -> None:
-        self.mem = mem
-        self._offset = offset
-
-    @property
-    def ptr(self) -> int:
-        """The address."""
-        return self.mem.address + self._offset
-
-    def __int__(self) -> int:
-        return self.ptr
-
-    def __add__(self, nbytes: int) -> "MemoryPointer":
-        return MemoryPointer(self.mem, self._offset + nbytes)
-
-    def __sub__(self, nbytes: int) -> "MemoryPointer":
-        return self + -nbytes
-
-    def array(
-        self, shape: Any, dtype: DTypeLike, strides: Any = None
-    ) -> np.ndarray[Any, Any]:
-        """NumPy's view of the memory behind this address."""
-        sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-        return self.mem.array(sizes, dtype, self._offset, strides)
 
 
 class ndarray:  # noqa: N801 (CuPy's name)
@@ -165,6 +101,11 @@ class ndarray:  # noqa: N801 (CuPy's name)
         memory = allocation_of(self._host)
         assert memory is not None
         return MemoryPointer(memory, self._host.ctypes.data - memory.address)
+
+    @property
+    def device(self) -> Device:
+        """The only device."""
+        return Device()
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:

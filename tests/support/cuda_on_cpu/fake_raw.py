@@ -9,7 +9,8 @@ import numpy as np
 from tests.support.cuda_on_cpu.build import build, macro_definitions
 from tests.support.cuda_on_cpu.errors import CompileError, SourceError
 from tests.support.cuda_on_cpu.fake_cuda import CompileException
-from tests.support.cuda_on_cpu.fake_ndarray import COUNTERS, ndarray, to_host
+from tests.support.cuda_on_cpu.fake_ndarray import ndarray, to_host
+from tests.support.cuda_on_cpu.fake_state import COUNTERS
 from tests.support.cuda_on_cpu.launch import Kernel, Module
 
 
