@@ -95,6 +95,11 @@ def test_an_arena_is_seen_through_memory_pointers(cp: Any) -> None:
     assert second.data.ptr == arena.ptr + 16
 
 
+def test_attributes_cannot_be_set_unseen(cp: Any) -> None:
+    with pytest.raises(AttributeError):
+        cp.asarray(HOST).shape = (4, 3)
+
+
 def test_out_and_in_place_keep_the_array(cp: Any) -> None:
     x, out = cp.asarray(HOST), cp.empty((3, 4), cp.float32)
     assert cp.multiply(x, 2, out=out) is out
@@ -250,6 +255,9 @@ def test_a_name_that_cupy_lacks_is_refused(cp: Any, name: str) -> None:
 def test_a_name_that_only_the_stand_in_lacks_is_said(cp: Any) -> None:
     with pytest.raises(AttributeError, match=r"stand-in .* has no cupy\.fuse, though"):
         _ = cp.fuse
+    for name in ("default_rng", "Generator", "RandomState"):
+        with pytest.raises(AttributeError, match=r"stand-in .* has no cupy\.random"):
+            getattr(cp.random, name)
     with pytest.raises(AttributeError, match="has no attribute 'newbyteorder'"):
         _ = cp.asarray(HOST).newbyteorder
 

@@ -167,3 +167,30 @@ def test_shared_declarations_of_every_form() -> None:
     out = allocate(8, np.float32)
     build(source)["forms"]((1,), (8,), (out,), shared_mem=64)
     np.testing.assert_array_equal(out, 6 * np.arange(7, -1, -1) + 4)
+
+
+def test_functions_that_c_does_not_have() -> None:
+    source = """
+    extern "C" __global__ void beyond(const float* x, float* out) {
+        const float v = x[threadIdx.x];
+        out[threadIdx.x] = erfinvf(erff(v));
+        out[4 + threadIdx.x] = rsqrtf(v) * rsqrtf(v);
+        out[8 + threadIdx.x] = normcdff(v) + normcdff(-v);
+        out[12 + threadIdx.x] = __uint_as_float(__float_as_uint(v));
+        out[16 + threadIdx.x] = max(v, 1.0f) + min(3, 4) + __popc(7u) + __clz(1);
+    }
+    """
+    x = np.array([0.01, 0.5, 1.0, 2.5], np.float32)
+    out = allocate((5, 4), np.float32)
+    build(source)["beyond"]((1,), (4,), (x, out))
+    expected = [x, 1 / x, np.ones(4), x, np.maximum(x, 1) + 3 + 3 + 31]
+    np.testing.assert_allclose(out, expected, rtol=1e-4)
+    edges = """
+    extern "C" __global__ void edges(float* out) {
+        out[0] = erfinvf(1.0f); out[1] = erfinvf(-1.0f); out[2] = erfinvf(2.0f);
+        out[3] = erfinvf(0.0f); out[4] = erfinvf(0.5f);
+    }
+    """
+    build(edges)["edges"]((1,), (1,), (out.ravel(),))
+    edge = [np.inf, -np.inf, np.nan, 0.0, 0.476936276]
+    np.testing.assert_allclose(out.ravel()[:5], edge, rtol=1e-6)

@@ -204,9 +204,27 @@ inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 inline float rcbrtf(float x) { return 1.0f / cbrtf(x); }
 inline float sinpif(float x) { return float(sin(3.14159265358979323846 * x)); }
 inline float cospif(float x) { return float(cos(3.14159265358979323846 * x)); }
+inline float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
 inline float normcdff(float x) {
   return float(0.5 * erfc(-0.70710678118654752440 * x));
 }
+
+// A first guess by Winitzki (2008), then Halley's iteration on erf.
+inline double erfinv(double y) {
+  if (!(fabs(y) < 1.0)) {
+    return fabs(y) == 1.0 ? copysign(__builtin_inf(), y) : __builtin_nan("");
+  }
+  const double a = 0.147, log_term = log1p(-y * y);
+  const double half = 2.0 / (3.14159265358979323846 * a) + 0.5 * log_term;
+  double x = copysign(sqrt(sqrt(half * half - log_term / a) - half), y);
+  for (int i = 0; i < 3; i++) {
+    double slope = 1.12837916709551257390 * exp(-x * x);
+    double step = (erf(x) - y) / slope;
+    x -= step / (1.0 + x * step);
+  }
+  return x;
+}
+inline float erfinvf(float y) { return float(erfinv(y)); }
 
 inline float __expf(float x) { return expf(x); }
 inline float __logf(float x) { return logf(x); }

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -120,11 +120,25 @@ class _NumpyNamespace(ListedModule):
         if f"{self.__name__}.{name}" not in CUPY_NAMES:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         value = getattr(self._numpy_module, name, None)
-        if isinstance(value, ModuleType) or not hasattr(self._numpy_module, name):
+        if not _can_be_lent(self._numpy_module, name):
             raise AttributeError(
                 f"the stand-in for CuPy has no {self.__name__}.{name}, though CuPy has"
             )
         return _on_device(value)
+
+
+# Their instances would hand out NumPy arrays.
+_NOT_LENT: Final = frozenset({"default_rng", "get_state"})
+_LENT_CLASSES: Final = (np.generic, BaseException, np.dtype, np.finfo, np.iinfo)
+
+
+def _can_be_lent(numpy_module: ModuleType, name: str) -> bool:
+    if name in _NOT_LENT or not hasattr(numpy_module, name):
+        return False
+    value = getattr(numpy_module, name)
+    if isinstance(value, type):
+        return issubclass(value, _LENT_CLASSES)
+    return not isinstance(value, ModuleType)
 
 
 def _on_device(value: Any) -> Any:

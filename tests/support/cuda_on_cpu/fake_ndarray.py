@@ -30,6 +30,7 @@ class ndarray:  # noqa: N801 (CuPy's name)
         In bytes; only with `memptr`.
     """
 
+    __slots__ = ("__weakref__", "_base", "_host")
     __array_priority__ = 100
     __hash__ = None  # type: ignore[assignment]
 

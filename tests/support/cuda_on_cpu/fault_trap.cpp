@@ -1,7 +1,9 @@
 #include "fault_trap.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <ucontext.h>
 
 namespace shim {
 
@@ -13,6 +15,7 @@ static volatile bool armed;
 static pthread_t launching_thread;
 static volatile int fault_signal;
 static void* volatile fault_address;
+static void* volatile fault_instruction;
 
 sigjmp_buf FaultTrap::landing;
 
@@ -31,6 +34,18 @@ static void chain(int signal, siginfo_t* info, void* context) {
   }
 }
 
+static void* instruction(const void* context) {
+#if defined(__linux__) && defined(__x86_64__)
+  const auto* machine = &static_cast<const ucontext_t*>(context)->uc_mcontext;
+  return reinterpret_cast<void*>(machine->gregs[REG_RIP]);
+#elif defined(__linux__) && defined(__aarch64__)
+  const auto* machine = &static_cast<const ucontext_t*>(context)->uc_mcontext;
+  return reinterpret_cast<void*>(machine->pc);
+#else
+  return nullptr;
+#endif
+}
+
 static void on_fault(int signal, siginfo_t* info, void* context) {
   // A positive code says that the processor raised it, not another process.
   bool is_ours = armed && info->si_code > 0 &&
@@ -38,6 +53,7 @@ static void on_fault(int signal, siginfo_t* info, void* context) {
   if (!is_ours) return chain(signal, info, context);
   fault_signal = signal;
   fault_address = info->si_addr;
+  fault_instruction = instruction(context);
   FaultTrap::leave();
 }
 
@@ -50,6 +66,7 @@ FaultTrap::FaultTrap() {
   sigaltstack(&stack, &saved_stack_);
   fault_signal = 0;
   fault_address = nullptr;
+  fault_instruction = nullptr;
   struct sigaction action {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -73,6 +90,15 @@ bool FaultTrap::faulted() const { return fault_signal != 0; }
 
 void* FaultTrap::address() const {
   return fault_signal == SIGFPE ? nullptr : fault_address;
+}
+
+uintptr_t FaultTrap::code_offset(void (*kernel)(void*)) const {
+  Dl_info here, there;
+  bool known = fault_instruction && dladdr(fault_instruction, &here) &&
+               dladdr(reinterpret_cast<void*>(kernel), &there);
+  if (!known || here.dli_fbase != there.dli_fbase) return 0;
+  return reinterpret_cast<uintptr_t>(fault_instruction) -
+         reinterpret_cast<uintptr_t>(here.dli_fbase);
 }
 
 const char* FaultTrap::description() const {

@@ -2,6 +2,7 @@
 #pragma once
 #include <setjmp.h>
 #include <signal.h>
+#include <stdint.h>
 
 namespace shim {
 
@@ -21,6 +22,8 @@ class FaultTrap {
   bool faulted() const;
   void* address() const;
   const char* description() const;
+  // Where in the library of `kernel` the fault happened, or 0 if not in there.
+  uintptr_t code_offset(void (*kernel)(void*)) const;
 
  private:
   stack_t saved_stack_;

@@ -1,6 +1,9 @@
 """Checks the arguments of a kernel launch, and launches it."""
 
 import ctypes
+import re
+import shutil
+import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -42,6 +45,7 @@ class _Report(ctypes.Structure):
     _fields_ = [
         ("switches", ctypes.c_uint64),
         ("address", ctypes.c_uint64),
+        ("code_offset", ctypes.c_uint64),
         ("failed", ctypes.c_int),
         ("message", ctypes.c_char * 1024),
     ]
@@ -69,6 +73,7 @@ class Kernel:
         signature = code[f"shim_signature_{name}"]
         signature.restype = ctypes.c_char_p
         self.parameter_codes: tuple[str, ...] = tuple(signature().decode().split())
+        self._code = code
         self._launch = code[f"shim_launch_{name}"]
 
     def __call__(
@@ -123,7 +128,7 @@ class Kernel:
             self._launch(pointers, ctypes.byref(request), ctypes.byref(report))
         damage = self._damage(args)
         if report.failed:
-            place = self._nearest(args, report.address)
+            place = self._nearest(args, report.address) + self._line(report.code_offset)
             raise LaunchError(f"{self.name}: {report.message.decode()}{place}")
         if damage:
             raise LaunchError(f"{self.name}: {damage}")
@@ -203,6 +208,16 @@ class Kernel:
             if 0 < before < 8192 and address:
                 return f": {before} bytes before argument {position}"
         return ""
+
+    def _line(self, code_offset: int) -> str:
+        """Which line of the source an instruction belongs to, if that can be told."""
+        tool = shutil.which("addr2line")
+        if tool is None or not code_offset:
+            return ""
+        command = [tool, "-e", self._code._name, hex(code_offset)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        found = re.search(r"(kernel\.cu):(\d+)", done.stdout)
+        return f", line {found[2]}" if found else ""
 
 
 def _allocations(args: Sequence[Any]) -> list[tuple[int, Allocation]]:

@@ -12,7 +12,7 @@ from typing import Final
 # What the stand-in may be asked for. A class is listed like a module.
 _NAMESPACES: Final = (
     *("cupy", "cupy.ndarray", "cupy.ufunc", "cupy.RawKernel", "cupy.RawModule"),
-    *("cupy.linalg", "cupy.fft", "cupy.random"),
+    *("cupy.linalg", "cupy.fft", "cupy.random", "cupy.random.Generator"),
     *("cupy.cuda", "cupy.cuda.runtime", "cupy.cuda.compiler", "cupy.cuda.Stream"),
     *("cupy.cuda.Event", "cupy.cuda.Device", "cupy.cuda.MemoryPool"),
     *("cupy.cuda.PinnedMemoryPool", "cupy.cuda.MemoryPointer"),
@@ -46,9 +46,10 @@ def _is_offered(namespace: object, name: str) -> bool:
 
 def names() -> list[str]:
     """All names, dotted, in order."""
+    # All first: importing a module, or a name made when asked for, adds to its parent.
+    namespaces = {path: _resolve(path) for path in _NAMESPACES}
     found = set()
-    for path in _NAMESPACES:
-        namespace = _resolve(path)
+    for path, namespace in namespaces.items():
         offered = (name for name in dir(namespace) if _is_offered(namespace, name))
         found |= {f"{path}.{name}" for name in offered}
     return sorted(found)

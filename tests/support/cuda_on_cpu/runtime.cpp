@@ -392,10 +392,15 @@ static void run_block(uint64_t linear, const Request& request) {
 }
 
 static void run_grid(const Request& request) {
+  uint64_t blocks = uint64_t{gridDim.x} * gridDim.y * gridDim.z;
+  if (!shuffled) {
+    for (uint64_t linear = 0; linear < blocks; linear++) run_block(linear, request);
+    return;
+  }
   static std::vector<uint64_t> order;
-  order.resize(uint64_t{gridDim.x} * gridDim.y * gridDim.z);
-  for (size_t i = 0; i < order.size(); i++) order[i] = i;
-  if (shuffled) random_order.shuffle(order.data(), order.size());
+  order.resize(blocks);
+  for (uint64_t i = 0; i < blocks; i++) order[i] = i;
+  random_order.shuffle(order.data(), blocks);
   for (uint64_t linear : order) run_block(linear, request);
 }
 
@@ -457,6 +462,7 @@ int launch(void (*kernel)(void*), void* arguments, const Request& request,
   report.failed = !completed;
   report.switches = switches;
   report.address = reinterpret_cast<uint64_t>(trap.address());
+  report.code_offset = trap.code_offset(kernel);
   memcpy(report.message, message, sizeof message);
   return report.failed;
 }

@@ -32,6 +32,7 @@ struct Request {
 struct Report {
   uint64_t switches;
   uint64_t address;
+  uint64_t code_offset;
   int failed;
   char message[1024];
 };
