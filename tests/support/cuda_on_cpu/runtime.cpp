@@ -28,7 +28,6 @@ enum class State { runnable, at_block_barrier, at_warp_sync, exited };
 struct Thread {
   Fiber fiber;
   uint3 index;
-  unsigned linear;
   State state;
   const char* what;
   int line;
@@ -350,7 +349,6 @@ static void run_block_with_fibers() {
   unsigned warp_count = (thread_count + warp_lanes - 1) / warp_lanes;
   for (unsigned w = 0; w < warp_count; w++) warps[w] = w;
   for (unsigned i = 0; i < thread_count; i++) {
-    threads[i].linear = i;
     threads[i].index = index_in_block(i);
     threads[i].state = State::runnable;
     threads[i].fiber.start(fiber_main);
