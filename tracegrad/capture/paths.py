@@ -108,9 +108,7 @@ class Path:
             If a step isn't there any more.
         """
         constants = Constants()
-        return eval(
-            self.expression(constants), constants.names, environment._asdict()
-        )
+        return eval(self.expression(constants), constants.names, environment._asdict())
 
 
 class _Root(Path):

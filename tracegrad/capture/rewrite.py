@@ -73,7 +73,8 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(node.ctx, ast.Load):
             return self._hook("item", node, value, index)
         node.value = self._hook("container", node, value)
-        node.slice = self._read(node.slice)
+        plain = isinstance(node.slice, (ast.Slice, ast.Tuple, ast.Constant))
+        node.slice = self._read(node.slice) if plain else self._operand(node.slice)
         return node
 
     def _index(self, node: ast.expr) -> ast.expr:
@@ -107,7 +108,9 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
         if isinstance(node.ctx, ast.Load):
-            node.value = self._hook("unpacked", node, self._read(node.value))
+            depth, kept = ast.Constant(1), ast.Constant(False)
+            value = self._read(node.value)
+            node.value = self._hook("unpacked", node, value, depth, kept)
             return node
         node.value = self._read(node.value)
         return node
@@ -169,7 +172,8 @@ class Rewriter(ast.NodeTransformer):
         return node
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
-        node.value = self._hook("iterated", node, self._read(node.value))
+        value = self._read(node.value)
+        node.value = self._hook("iterated", node, value, ast.Constant(0))
         return node
 
     # Inner scopes
@@ -277,7 +281,9 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         depth = max(map(_unpacking_depth, node.targets))
-        node.value = self._read(node.value)
+        # An array reads what is stored into it; of other containers this asks too much.
+        into = any(isinstance(target, ast.Subscript) for target in node.targets)
+        node.value = self._operand(node.value) if into else self._read(node.value)
         if depth:
             kept = len(node.targets) > 1
             arguments = ast.Constant(depth), ast.Constant(kept)

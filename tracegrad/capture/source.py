@@ -192,9 +192,7 @@ def wrapped(
         kw_defaults=[],
         defaults=[],
     )
-    outer = ast.FunctionDef(
-        name=WRAPPER, args=arguments, body=inner, decorator_list=[]
-    )
+    outer = ast.FunctionDef(name=WRAPPER, args=arguments, body=inner, decorator_list=[])
     module = ast.Module(body=[outer], type_ignores=[])
     return ast.fix_missing_locations(module)
 
@@ -261,9 +259,7 @@ def _renamed(code: CodeType, old: str, new: str) -> CodeType:
     return code.replace(co_qualname=right, co_consts=consts)
 
 
-def _compiles_to(
-    source: FunctionSource, code: CodeType, imports: list[str]
-) -> bool:
+def _compiles_to(source: FunctionSource, code: CodeType, imports: list[str]) -> bool:
     """Whether the tree is what `code` was made of.
 
     Test runners rewrite `assert` before they compile; such code is told by its names,

@@ -2,6 +2,7 @@
 
 import os
 import site
+import sys
 import sysconfig
 from collections.abc import Callable, Iterable
 from types import CodeType
@@ -53,11 +54,17 @@ class Trust:
     ----------
     user_packages : iterable of str
         Installed packages that are to be treated as user code, by their import names.
+    trusted_files : iterable of str
+        Files that run as they are, wherever they lie.
     """
 
-    def __init__(self, user_packages: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        user_packages: Iterable[str] = (),
+        trusted_files: Iterable[str] = (),
+    ) -> None:
         self._named = tuple(user_packages)
-        self._by_file: dict[str, bool] = {}
+        self._by_file = dict.fromkeys(trusted_files, False)
 
     def is_user_code(self, code: CodeType) -> bool:
         """Whether `code` is to be instrumented, and is watched for."""
@@ -65,6 +72,13 @@ class Trust:
         if known is None:
             known = self._by_file[code.co_filename] = self._is_user(code.co_filename)
         return known and not is_generated(code)
+
+    def is_user_module(self, name: str) -> bool:
+        """Whether a module is user code; what isn't imported is."""
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if file is None:
+            return name not in sys.builtin_module_names
+        return self._by_file.get(file, self._is_user(file))
 
     def _is_user(self, file: str) -> bool:
         if file.startswith("<frozen "):
