@@ -5,6 +5,7 @@ method takes the line last. Those that return an object return what the statemen
 work on: mostly the one it gave. `rewrite` says where each is called.
 """
 
+import builtins
 import importlib.util
 import types
 from collections.abc import Callable, Iterator
@@ -68,6 +69,8 @@ class FunctionHooks:
         namespace = recorder.path_of(self._globals) or namespace
         if name in self._globals:
             shown = recorder.observe(value, Global(namespace, name), location)
+        elif vars(builtins).get(name, _MISSING) is not value:
+            return value
         else:
             recorder.guard(namespace, Holds(name, False), location)
             shown = recorder.observe(value, Item(Builtins(), name), location)

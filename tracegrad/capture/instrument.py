@@ -7,15 +7,15 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from tracegrad.capture.rewrite import HOOK, Rewriter
-from tracegrad.capture.source import NoSource, compile_alone, find_source, wrapped
+from tracegrad.capture.source import NoSourceError, compile_alone, find_source, wrapped
 
-__all__ = ["NoSource", "instrument", "is_instrumented"]
+__all__ = ["NoSourceError", "instrument", "is_instrumented"]
 
 _ASYNCHRONOUS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 _lock = threading.Lock()
 # By id, for code objects of two files that look the same compare equal.
-_codes: "dict[int, tuple[weakref.ref[CodeType], CodeType | NoSource]]" = {}
+_codes: "dict[int, tuple[weakref.ref[CodeType], CodeType | NoSourceError]]" = {}
 
 
 def instrument(function: FunctionType, hooks: object) -> FunctionType:
@@ -30,7 +30,7 @@ def instrument(function: FunctionType, hooks: object) -> FunctionType:
 
     Raises
     ------
-    NoSource
+    NoSourceError
         If the function has no source, it isn't what runs, or it is asynchronous.
     """
     code = instrumented_code(function.__code__, function.__globals__)
@@ -53,9 +53,22 @@ def instrument(function: FunctionType, hooks: object) -> FunctionType:
     return copy
 
 
+# Stands last among the constants of instrumented code; compared by identity.
+_MARK = "instrumented by tracegrad"
+
+
 def is_instrumented(code: CodeType) -> bool:
     """Whether `code` was made here, or stands in a function that was."""
-    return HOOK in code.co_freevars
+    constants = code.co_consts
+    return bool(constants) and constants[-1] is _MARK
+
+
+def _marked(code: CodeType) -> CodeType:
+    constants = (
+        _marked(const) if isinstance(const, CodeType) else const
+        for const in code.co_consts
+    )
+    return code.replace(co_consts=(*constants, _MARK))
 
 
 def instrumented_code(code: CodeType, module_globals: dict[str, Any]) -> CodeType:
@@ -70,18 +83,18 @@ def instrumented_code(code: CodeType, module_globals: dict[str, Any]) -> CodeTyp
             _codes[key] = reference, made
     else:
         made = known[1]
-    if isinstance(made, NoSource):
+    if isinstance(made, NoSourceError):
         raise made.with_traceback(None)
     return made
 
 
-def _make(code: CodeType, module_globals: dict[str, Any]) -> CodeType | NoSource:
+def _make(code: CodeType, module_globals: dict[str, Any]) -> CodeType | NoSourceError:
     if code.co_flags & _ASYNCHRONOUS:
-        return NoSource(f"{code.co_qualname} is asynchronous")
+        return NoSourceError(f"{code.co_qualname} is asynchronous")
     try:
         source = find_source(code, module_globals)
-    except NoSource as error:
+    except NoSourceError as error:
         return error
     Rewriter(code.co_freevars, source.class_name).rewrite(source.node)
     module = wrapped(source.node, source.class_name, (*code.co_freevars, HOOK))
-    return compile_alone(module, code, source.class_name is not None)
+    return _marked(compile_alone(module, code, source.class_name is not None))

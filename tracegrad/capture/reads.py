@@ -24,7 +24,7 @@ from tracegrad.capture.checks import (
 )
 from tracegrad.capture.effects import Effect, Location, Unrecordable
 from tracegrad.capture.hooks import FunctionHooks, iterated
-from tracegrad.capture.instrument import NoSource, instrument, is_instrumented
+from tracegrad.capture.instrument import NoSourceError, instrument, is_instrumented
 from tracegrad.capture.paths import (
     Argument,
     Arguments,
@@ -336,7 +336,7 @@ class ReadRecorder:
         self.guard(path, IsCode(function.__code__), location)
         try:
             made = instrument(function, FunctionHooks(self, function, path))
-        except NoSource as reason:
+        except NoSourceError as reason:
             self.unrecordable(location, str(reason))
             return function
         self._read_defaults(function, made, path, location)

@@ -6,6 +6,7 @@ they were. Each hook gets the line last. See `hooks.FunctionHooks` for what each
 """
 
 import ast
+import sys
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -330,6 +331,9 @@ class Rewriter(ast.NodeTransformer):
     visit_While = visit_If
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        if isinstance(node.test, ast.Compare) and sys.version_info < (3, 12):
+            # There the error is raised on the comparison's line.
+            node.lineno = node.test.lineno
         node.test = self._truth(node.test)
         if node.msg is not None:
             node.msg = self._read(node.msg)

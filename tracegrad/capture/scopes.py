@@ -52,6 +52,8 @@ class Scope:
             in_class = isinstance(self.node, ast.ClassDef)
             return Meaning.CLASS if in_class else Meaning.LOCAL
         scope = self.parent
+        if name == "__class__" and self._in_class():
+            return Meaning.LOCAL
         while scope is not None:
             if name in scope.global_names:
                 return Meaning.GLOBAL
@@ -59,6 +61,13 @@ class Scope:
                 return Meaning.LOCAL
             scope = scope.parent
         return Meaning.CELL if name in self.free else Meaning.GLOBAL
+
+    def _in_class(self) -> bool:
+        """Whether a class statement around this scope gives it `__class__`."""
+        scope = self.parent
+        while scope is not None and not isinstance(scope.node, ast.ClassDef):
+            scope = scope.parent
+        return scope is not None
 
 
 def enter_scope(node: ScopeNode, parent: Scope | None, free: tuple[str, ...]) -> Scope:

@@ -12,7 +12,7 @@ from typing import Any
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-class NoSource(Exception):
+class NoSourceError(Exception):
     """A function's source can't be had: the message says why."""
 
 
@@ -101,7 +101,7 @@ def find_source(code: CodeType, module_globals: dict[str, object]) -> FunctionSo
 
     Raises
     ------
-    NoSource
+    NoSourceError
         If there is none, or the file has changed since it was imported.
     """
     file = _source_file(code, module_globals)
@@ -111,11 +111,11 @@ def find_source(code: CodeType, module_globals: dict[str, object]) -> FunctionSo
         if _compiles_to(source, code, file.imports):
             return source
     if not places:
-        raise NoSource(
+        raise NoSourceError(
             f"{code.co_qualname} isn't on line {code.co_firstlineno} of its file "
             f"{code.co_filename}, which may have changed since it was imported"
         )
-    raise NoSource(
+    raise NoSourceError(
         f"the source of {code.co_qualname} in {code.co_filename} isn't what runs; "
         "the file may have changed since it was imported"
     )
@@ -124,14 +124,14 @@ def find_source(code: CodeType, module_globals: dict[str, object]) -> FunctionSo
 def _source_file(code: CodeType, module_globals: dict[str, object]) -> _SourceFile:
     lines = linecache.getlines(code.co_filename, module_globals)
     if not lines:
-        raise NoSource(f"{code.co_qualname} has no source file ({code.co_filename})")
+        raise NoSourceError(f"{code.co_qualname} has no source file ({code.co_filename})")
     known = _files.get(code.co_filename)
     if known is not None and known.lines == lines:
         return known
     try:
         file = _SourceFile(lines)
     except SyntaxError as error:
-        raise NoSource(
+        raise NoSourceError(
             f"the source file of {code.co_qualname} has a syntax error in line "
             f"{error.lineno}, so it has changed since it was imported"
         ) from error
@@ -144,7 +144,7 @@ def _parse(file: _SourceFile, place: _Place) -> FunctionSource:
         if (node.lineno, node.col_offset) == place.position:
             _strip(node)
             return FunctionSource(node, place.class_name)
-    raise NoSource(f"no function at line {place.first_line}")
+    raise NoSourceError(f"no function at line {place.first_line}")
 
 
 def _tree_around(file: _SourceFile, place: _Place) -> ast.AST:
