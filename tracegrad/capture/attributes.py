@@ -6,9 +6,10 @@ instrumented.
 
 import functools
 import types
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from tracegrad.capture.checks import Holds
+from tracegrad.capture.checks import HEAP_TYPE, Holds
 from tracegrad.capture.effects import Location
 from tracegrad.capture.paths import (
     Attribute,
@@ -16,7 +17,6 @@ from tracegrad.capture.paths import (
     Item,
     ParentAttribute,
     Path,
-    find_in_class,
     find_in_parents,
 )
 
@@ -70,13 +70,13 @@ def _of_class(
     recorder: "ReadRecorder", cls: type, name: str, location: Location
 ) -> Any:
     value = getattr(cls, name)
-    if id(cls) in recorder.born or not cls.__flags__ & _HEAP:
+    if id(cls) in recorder.born:
+        observe_in_class(recorder, cls, None, name, location)
+        return value
+    if not cls.__flags__ & HEAP_TYPE:
         return value
     path = recorder.path_or_held(cls)
     return recorder.observe(value, Attribute(path, name), location)
-
-
-_HEAP = 1 << 9
 
 
 def _of_super(
@@ -88,7 +88,12 @@ def _of_super(
     except (AttributeError, ValueError):
         return getattr(value, name)
     own_path = recorder.class_path(own, value.__self__)
-    if own_path is not None and id(owner) not in recorder.born:
+    if own_path is None or id(owner) in recorder.born:
+        order = own.__mro__
+        _observe_in_order(
+            recorder, order[order.index(owner) + 1 :], name, found, location
+        )
+    else:
         path = ParentAttribute(own_path, recorder.path_or_held(owner), name)
         recorder.observe(found, path, location)
     if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
@@ -156,21 +161,49 @@ def _is_data_descriptor(found: Any) -> bool:
     )
 
 
-def _observe_in_class(
+def observe_in_class(
+    recorder: "ReadRecorder", cls: type, value: Any, name: str, location: Location
+) -> Any:
+    """Guard what the class of `value` holds for `name`; the object held, or `MISSING`."""
+    found = class_value(cls, name)
+    if found is MISSING:
+        return found
+    path = recorder.class_path(cls, value)
+    if path is not None:
+        own = ClassAttribute(path, name, _is_plain(found))
+        return recorder.observe(found, own, location)
+    if id(cls) in recorder.born:
+        return _observe_in_order(recorder, cls.__mro__, name, found, location)
+    return found
+
+
+def _observe_in_order(
     recorder: "ReadRecorder",
-    value: Any,
+    order: Iterable[type],
     name: str,
     found: Any,
     location: Location,
 ) -> Any:
-    """Guard what the class of `value` holds for `name`."""
-    path = recorder.class_path(type(value), value)
-    if path is None:
-        return found
-    plain = isinstance(found, (types.FunctionType, property)) or not hasattr(
+    """Guard what the bases from outside of a class born inside hold for `name`."""
+    for base in order:
+        holds = name in base.__dict__
+        if id(base) in recorder.born or not base.__flags__ & HEAP_TYPE:
+            if holds:
+                return found
+            continue
+        path = recorder.path_or_held(base)
+        if holds:
+            own = ClassAttribute(path, name, _is_plain(found))
+            return recorder.observe(found, own, location)
+        recorder.guard(Attribute(path, "__dict__"), Holds(name, False), location)
+    return found
+
+
+def _is_plain(found: Any) -> bool:
+    """Whether a class shows `found` as it holds it."""
+    return isinstance(found, (types.FunctionType, property)) or not hasattr(
         type(found), "__get__"
     )
-    return recorder.observe(found, ClassAttribute(path, name, plain), location)
 
 
 def _through_descriptor(
@@ -186,7 +219,7 @@ def _through_descriptor(
         if path is None:
             return held
         return recorder.observe(held, Attribute(path, name), location)
-    _observe_in_class(recorder, value, name, found, location)
+    observe_in_class(recorder, type(value), value, name, location)
     if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
         return recorder.callee(found.fget, location)(value)
     return _get(recorder, value, name, found, location)
@@ -219,7 +252,7 @@ def _from_class(
         if (path := recorder.path_of(value)) is not None:
             recorder.effect(location, f"fills the cached property `{path}.{name}`")
         return getattr(value, name)
-    shown = _observe_in_class(recorder, value, name, found, location)
+    shown = observe_in_class(recorder, type(value), value, name, location)
     if isinstance(found, (types.FunctionType, staticmethod, classmethod)):
         return getattr(value, name)
     if class_value(type(found), "__get__") is MISSING:
@@ -237,7 +270,7 @@ def _missing(
     fallback = class_value(type(value), "__getattr__")
     if not isinstance(fallback, types.FunctionType):
         return getattr(value, name)  # raises
-    _observe_in_class(recorder, value, "__getattr__", fallback, location)
+    observe_in_class(recorder, type(value), value, "__getattr__", location)
     dicts = class_value(type(value), "__guard_dicts__")
     if dicts is not MISSING and namespace is not None:
         found = _in_dicts(recorder, value, name, namespace, dicts, location)
@@ -271,6 +304,3 @@ def _in_dicts(
             return _memoized(recorder, value, name, inner[name], entry, location)
         recorder.guard(inner_path, Holds(name, False), location)
     return MISSING
-
-
-__all__ = ["MISSING", "class_value", "find_in_class", "instance_namespace", "read"]

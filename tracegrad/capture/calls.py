@@ -16,7 +16,7 @@ from tracegrad.capture import attributes, special
 from tracegrad.capture.effects import Location
 from tracegrad.capture.handlers import find_handler
 from tracegrad.capture.instrument import is_instrumented
-from tracegrad.capture.paths import Attribute, ClassAttribute, Elements, Path
+from tracegrad.capture.paths import Attribute, Elements, Path
 from tracegrad.capture.purity import (
     Purity,
     builtin_purity,
@@ -24,7 +24,7 @@ from tracegrad.capture.purity import (
     method_purity,
     module_purity,
 )
-from tracegrad.capture.trust import is_assumed_pure
+from tracegrad.capture.trust import is_assumed_pure, is_generated
 
 if TYPE_CHECKING:
     from tracegrad.capture.reads import ReadRecorder
@@ -78,6 +78,8 @@ def _function(
     code = function.__code__
     if recorder.trust.is_user_code(code):
         return recorder.instrumented(function, location)
+    if is_generated(code):
+        return function
     if code is _CONTEXT_MANAGER:
         return _context_manager(recorder, function, location)
     purity = module_purity(function.__module__, function.__name__)
@@ -169,13 +171,9 @@ def _constructor(
     location: Location,
 ) -> Callee:
     """``cls(…)`` with `__new__` and `__init__` instrumented where they're the user's."""
-    path = recorder.class_path(cls, None)
-    if path is not None:
-        for name, found in (("__new__", create), ("__init__", initialize)):
-            if isinstance(found, types.FunctionType):
-                own = ClassAttribute(path, name, name == "__init__")
-                entry = attributes.class_value(cls, name)
-                recorder.observe(entry, own, location)
+    for name, found in (("__new__", create), ("__init__", initialize)):
+        if isinstance(found, types.FunctionType):
+            attributes.observe_in_class(recorder, cls, None, name, location)
     if _is_user(recorder, create):
         create = callee(recorder, create, location)
     if _is_user(recorder, initialize):
@@ -205,10 +203,9 @@ def _instance(recorder: "ReadRecorder", value: Any, location: Location) -> Calle
     call = attributes.class_value(type(value), "__call__")
     if isinstance(call, types.FunctionType):
         if not is_instrumented(call.__code__):
-            path = recorder.class_path(type(value), value)
-            if path is not None:
-                own = ClassAttribute(path, "__call__", True)
-                recorder.observe(call, own, location)
+            attributes.observe_in_class(
+                recorder, type(value), value, "__call__", location
+            )
         return callee(recorder, types.MethodType(call, value), location)
     purity = module_purity(type(value).__module__, type(value).__name__)
     return _trusted(recorder, value, purity, location)

@@ -20,7 +20,6 @@ from tracegrad.capture.paths import (
     Attribute,
     Builtins,
     Cell,
-    ClassAttribute,
     Global,
     Imported,
     Item,
@@ -285,6 +284,10 @@ class FunctionHooks:
             return value
         if recorder.leaves.is_leaf(value):
             return recorder.leaves.truth(value, self._at(line))
+        for name in ("__bool__", "__len__"):
+            method = self._user_method(value, name, line)
+            if method is not None:
+                return method()
         return self.tested(value, line)
 
     def tested(self, value: Any, line: int) -> Any:
@@ -381,10 +384,7 @@ def user_method(
 ) -> Callable[..., Any]:
     """A special method of the class of `value`, bound to it and instrumented."""
     found = attributes.class_value(type(value), name)
-    path = recorder.class_path(type(value), value)
-    if path is not None:
-        own = ClassAttribute(path, name, True)
-        recorder.observe(found, own, location)
+    attributes.observe_in_class(recorder, type(value), value, name, location)
     return recorder.callee(types.MethodType(found, value), location)
 
 

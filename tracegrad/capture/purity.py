@@ -124,7 +124,7 @@ def method_purity(owner: Any, name: str, path: Path | None) -> Purity:
         return Purity.EFFECT if writes else Purity.READS
     if kind.__module__ == "builtins":
         return _iterator_purity(owner, path)
-    if name in ("__init__", "__new__", "__init_subclass__") and path is None:
+    if name.startswith("__") and path is None:
         return Purity.SHALLOW
     if path is not None and name not in READING_METHODS and not is_immutable(owner):
         return Purity.EFFECT

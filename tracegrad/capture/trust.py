@@ -4,10 +4,10 @@ import os
 import site
 import sys
 import sysconfig
+import weakref
 from collections.abc import Callable, Iterable
 from types import CodeType
 from typing import Any, TypeVar
-from weakref import WeakSet
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -16,7 +16,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 USER_PARTS = ("nn", "optim", "func", "data")
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_PURE: WeakSet[Any] = WeakSet()
+# By id: a user's callable may have an equality and a hash of its own.
+_PURE: "dict[int, weakref.ref[Any]]" = {}
 
 
 def assume_pure(function: _F) -> _F:
@@ -35,16 +36,14 @@ def assume_pure(function: _F) -> _F:
     callable
         `function` itself.
     """
-    _PURE.add(function)
+    key = id(function)
+    _PURE[key] = weakref.ref(function, lambda _: _PURE.pop(key, None))
     return function
 
 
 def is_assumed_pure(function: object) -> bool:
     """Whether a user vouched for `function`."""
-    try:
-        return function in _PURE
-    except TypeError:  # unhashable, or without weak references
-        return False
+    return id(function) in _PURE
 
 
 class Trust:
