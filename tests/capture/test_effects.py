@@ -158,7 +158,7 @@ EFFECTS: list[tuple[str, Callable[[], Any], str]] = [
     ("print", lambda: print(end=""), "calls print"),
     ("file", lambda: TEXT.write(""), "calls TEXT.write"),
     ("print to file", lambda: print(file=TEXT, end=""), "calls print"),
-    ("open", lambda: open("/dev/null").close(), "calls open"),
+    ("open", lambda: open("/dev/null").close(), "open"),
     ("random", lambda: random.random(), "random"),
     ("random state", lambda: random.Random(1).random(), "random"),
     ("numpy random", lambda: np.random.rand(2), "rand"),

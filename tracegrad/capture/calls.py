@@ -207,7 +207,8 @@ def _instance(recorder: "ReadRecorder", value: Any, location: Location) -> Calle
                 recorder, type(value), value, "__call__", location
             )
         return callee(recorder, types.MethodType(call, value), location)
-    purity = module_purity(type(value).__module__, type(value).__name__)
+    described = value if hasattr(value, "__name__") else type(value)
+    purity = module_purity(described.__module__, described.__name__)
     return _trusted(recorder, value, purity, location)
 
 
@@ -305,9 +306,24 @@ def _trusted(
 ) -> Callee:
     if purity is Purity.EFFECT:
         recorder.effect(location, f"calls {display_name(function)}")
+    if purity is Purity.WRITES:
+        return _writing(recorder, function, location)
     if purity is not Purity.READS:
         return function  # type: ignore[no-any-return]
     return _reading(recorder, function, location)
+
+
+def _writing(recorder: "ReadRecorder", function: Any, location: Location) -> Callee:
+    reading = _reading(recorder, function, location)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        path = recorder.path_of(args[0]) if args else None
+        if path is not None and not recorder.leaves.is_leaf(args[0]):
+            name = display_name(function)
+            recorder.effect(location, f"changes `{path}` by {name}")
+        return reading(*args, **kwargs)
+
+    return call
 
 
 def _reading(recorder: "ReadRecorder", function: Any, location: Location) -> Callee:

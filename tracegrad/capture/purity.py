@@ -15,6 +15,7 @@ class Purity(Enum):
 
     SHALLOW = "keeps or classifies them"
     READS = "reads all of them"
+    WRITES = "reads all of them and changes the first"
     EFFECT = "may change something, or read what changes"
 
 
@@ -44,28 +45,28 @@ PURE_MODULES = frozenset(
 )
 _SHALLOW_MODULES = frozenset({"typing", "types", "abc", "_abc", "dataclasses", "enum"})
 
-# The exceptions, by module and name.
-IMPURE = {
+# The exceptions, by module and name: what changes its first argument, and what does more.
+_WRITERS = {
     "numpy": frozenset(
-        """
-        copyto put place putmask fill_diagonal put_along_axis save savez
-        savez_compressed savetxt load loadtxt genfromtxt fromfile memmap seterr
-        seterrcall set_printoptions shuffle
-        """.split()
+        "copyto put place putmask fill_diagonal put_along_axis".split()
     ),
-    "operator": frozenset("setitem delitem iadd iand iconcat".split()),
-    "_operator": frozenset(
+    "operator": frozenset(
         """
         setitem delitem iadd iand iconcat ifloordiv ilshift imatmul imod imul ior ipow
         irshift isub itruediv ixor
         """.split()
     ),
     "heapq": frozenset("heappush heappop heapify heapreplace heappushpop".split()),
-    "_heapq": frozenset("heappush heappop heapify heapreplace heappushpop".split()),
     "bisect": frozenset("insort insort_left insort_right".split()),
-    "_bisect": frozenset("insort insort_left insort_right".split()),
+}
+_IMPURE = {
+    "numpy": frozenset(
+        """
+        save savez savez_compressed savetxt load loadtxt genfromtxt fromfile memmap
+        seterr seterrcall set_printoptions
+        """.split()
+    ),
     "datetime": frozenset("now utcnow today".split()),
-    "_datetime": frozenset("now utcnow today".split()),
     "json": frozenset({"dump", "load"}),
 }
 _IMPURE_SUBMODULES = ("numpy.random", "numpy.lib._npyio_impl", "numpy.lib.npyio")
@@ -100,8 +101,11 @@ def module_purity(module: str | None, name: str) -> Purity:
     root = module.partition(".")[0]
     if root == "builtins":
         return builtin_purity(name)
-    if root not in PURE_MODULES or name in IMPURE.get(root, ()):
+    plain = root.lstrip("_")
+    if root not in PURE_MODULES or name in _IMPURE.get(plain, ()):
         return Purity.EFFECT
+    if name in _WRITERS.get(plain, ()):
+        return Purity.WRITES
     return Purity.SHALLOW if root in _SHALLOW_MODULES else Purity.READS
 
 

@@ -94,10 +94,16 @@ class Trust:
 
 
 def is_generated(code: CodeType) -> bool:
-    """Whether dataclasses, namedtuple, enum or attrs wrote this: it reads fields only."""
+    """Whether dataclasses, namedtuple or attrs wrote this: it reads fields only.
+
+    The module frame in which such code is made counts as well: when a user calls `exec`,
+    that is noticed by itself.
+    """
     if code.co_filename == "<string>":
         return (
-            code.co_qualname.startswith("__create_fn__.") or code.co_names == _TUPLE_NEW
+            code.co_qualname == "<module>"
+            or code.co_qualname.startswith("__create_fn__")
+            or code.co_names == _TUPLE_NEW
         )
     return code.co_filename.startswith("<attrs generated")
 
