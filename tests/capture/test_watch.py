@@ -116,7 +116,7 @@ def test_watch_is_of_its_thread_only() -> None:
     def elsewhere() -> None:
         Sorted(1)
 
-    with Watch(lambda code: True, lambda frame: seen.append(frame.f_code.co_name)):
+    with Watch(lambda code: True, lambda code: seen.append(code.co_name)):
         thread = threading.Thread(target=elsewhere)
         thread.start()
         thread.join()

@@ -40,9 +40,6 @@ def read(recorder: "ReadRecorder", value: Any, name: str, location: Location) ->
     kind = type(value)
     if kind in _CLOSED:
         return getattr(value, name)
-    memo = recorder.memo.get((id(value), name), MISSING)
-    if memo is not MISSING:
-        return memo
     if recorder.leaves.is_leaf(value):
         path = recorder.path_of(value)
         return recorder.leaves.attribute(value, name, path, location)
@@ -59,11 +56,11 @@ def _of_module(
     recorder: "ReadRecorder", module: Any, name: str, location: Location
 ) -> Any:
     path = recorder.path_or_held(module)
-    if name not in vars(module):
-        recorder.guard(Attribute(path, "__dict__"), Holds(name, False), location)
-    return _memoized(
-        recorder, module, name, getattr(module, name), Attribute(path, name), location
-    )
+    own = Attribute(path, name)
+    if name in vars(module):
+        return _remembered(recorder, module, name, vars(module), own, location)
+    recorder.guard(Attribute(path, "__dict__"), Holds(name, False), location)
+    return recorder.observe(getattr(module, name), own, location)
 
 
 def _of_class(
@@ -110,11 +107,10 @@ def _of_instance(
     path = recorder.path_of(value)
     namespace = instance_namespace(value)
     if namespace is not None and name in namespace:
-        held = namespace[name]
         if path is None:
-            return held
+            return namespace[name]
         own = Attribute(path, name)
-        return _memoized(recorder, value, name, held, own, location)
+        return _remembered(recorder, value, name, namespace, own, location)
     if path is not None and namespace is not None:
         recorder.guard(Attribute(path, "__dict__"), Holds(name, False), location)
     if found is not MISSING:
@@ -122,17 +118,18 @@ def _of_instance(
     return _missing(recorder, value, name, namespace, location)
 
 
-def _memoized(
+def _remembered(
     recorder: "ReadRecorder",
     owner: Any,
     name: str,
-    value: Any,
+    namespace: dict[str, Any],
     path: Path,
     location: Location,
 ) -> Any:
+    """Read ``namespace[name]``, where an attribute of `owner` is, and note that it is."""
+    value = namespace[name]
     shown = recorder.observe(value, path, location)
-    if recorder.reads_are_stable:
-        recorder.memo[id(owner), name] = shown
+    recorder.memo[id(owner), name] = namespace, value, shown
     return shown
 
 
@@ -301,6 +298,6 @@ def _in_dicts(
         recorder.observe(inner, inner_path, location)
         if name in inner:
             entry = Item(inner_path, name)
-            return _memoized(recorder, value, name, inner[name], entry, location)
+            return _remembered(recorder, value, name, inner, entry, location)
         recorder.guard(inner_path, Holds(name, False), location)
     return MISSING

@@ -107,9 +107,9 @@ class FunctionHooks:
 
     def attribute(self, value: Any, name: str, line: int) -> Any:
         """``value.name``."""
-        memo = self._recorder.memo.get((id(value), name), _MISSING)
-        if memo is not _MISSING:
-            return memo
+        memo = self._recorder.memo.get((id(value), name))
+        if memo is not None and memo[0].get(name, _MISSING) is memo[1]:
+            return memo[2]
         if self._recorder.closed:
             return getattr(value, name)
         return self._recorder.attribute(value, name, self._at(line))

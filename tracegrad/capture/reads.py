@@ -136,10 +136,11 @@ class ReadRecorder:
         self._effects: list[Effect] = []
         self._reason: Effect | Unrecordable | None = None
         self._instrumented: dict[int, Callable[..., Any]] = {}
-        self._vouched = 0
+        self._vouched_codes: dict[int, CodeType] = {}
         self.born: dict[int, object] = {}
-        # Attributes that were read and guarded; forgotten with the first effect.
-        self.memo: dict[tuple[int, str], Any] = {}
+        # Attributes that were read and guarded: where they are, what was there, and
+        # what stands for it. A change by whomever shows, for the place is looked at.
+        self.memo: dict[tuple[int, str], tuple[dict[str, Any], object, object]] = {}
         self.closed = False
 
     # What was recorded
@@ -165,17 +166,11 @@ class ReadRecorder:
 
     def _fail(self, reason: Effect | Unrecordable) -> None:
         self._reason = self._reason or reason
-        self.memo.clear()
 
     def guard(self, path: Path, check: Check, location: Location) -> None:
         """Record a condition on the object at `path`."""
         key = path, type(check), getattr(check, "key", getattr(check, "other", None))
         self._guards.setdefault(key, Guard(path, check, location))
-
-    @property
-    def reads_are_stable(self) -> bool:
-        """Whether what was read once is still so: nothing outside was changed."""
-        return self._reason is None
 
     # Objects and where they came from
 
@@ -369,26 +364,25 @@ class ReadRecorder:
             }
 
     def vouched(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`function` with the watch looking away: a user vouched for it."""
+        """`function` with all that it calls unwatched: a user vouched for it."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            self._vouched += 1
-            try:
+            with Watch(self._is_watched, self._vouch):
                 return function(*args, **kwargs)
-            finally:
-                self._vouched -= 1
 
         return call
+
+    def _vouch(self, code: CodeType) -> None:
+        self._vouched_codes[id(code)] = code
 
     # The watch
 
     def _is_watched(self, code: CodeType) -> bool:
         return self.trust.is_user_code(code) and not is_instrumented(code)
 
-    def _report(self, frame: FrameType) -> None:
-        if self._vouched or self.closed:
+    def _report(self, code: CodeType) -> None:
+        if id(code) in self._vouched_codes:
             return
-        code = frame.f_code
         here = Location(code.co_filename, code.co_firstlineno)
         self.unrecordable(
             here, f"{code.co_qualname} was called from code that isn't recorded"
