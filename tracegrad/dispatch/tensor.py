@@ -217,7 +217,8 @@ class Tensor:
     @property
     def grad(self) -> Tensor | None:
         """The accumulated gradient of a leaf, or None."""
-        return self._grad
+        recorder = thread.recorder
+        return self._grad if recorder is None else recorder.read_grad(self)
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:

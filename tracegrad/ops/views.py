@@ -415,11 +415,30 @@ squeeze.vjp(x=lambda ct, x_spec: reshape(ct, *x_spec[0]))
     "view",
     abstract=lambda x: x,
     kernel=lambda xp, x: x[...],
+    numpy="{x}",
+    alias=True,
+    gradient_only="x",
     public=False,
     method=False,
 )
 def detach(x: Tensor) -> Tensor:
     """The same memory, without gradient."""
+
+
+@primitive(
+    "movement",
+    abstract=lambda old, new: new,
+    kernel=lambda xp, old, new: xp.array(new, copy=True),
+    numpy="np.array({new})",
+    gradient_only="new",
+    public=False,
+    method=False,
+)
+def graft(old: Tensor, new: Tensor) -> Tensor:
+    """The value of new with the gradient of old: a write the tape does not see."""
+
+
+graft.vjp(old=lambda ct: ct)
 
 
 def _detached(x: Tensor) -> Tensor:
