@@ -80,7 +80,7 @@ class Trust:
         return self._by_file.get(file, self._is_user(file))
 
     def _is_user(self, file: str) -> bool:
-        if file.startswith("<frozen "):
+        if file.startswith(("<frozen ", "<tracegrad ")):
             return False
         path = os.path.abspath(file)
         if _within(path, _PACKAGE):
