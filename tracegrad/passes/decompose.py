@@ -9,6 +9,8 @@ becomes amax, sub, exp, sum and div, whose scope is ``softmax``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tracegrad.dispatch.state import set_grad_enabled
 from tracegrad.ir.builder import GraphBuilder, rebuilt
 from tracegrad.ir.graph import Graph, Node, Operand, Value
@@ -18,13 +20,25 @@ from tracegrad.spec import StateSpec
 
 def decompose(graph: Graph) -> Graph:
     """Return `graph` without composite operators."""
-    while any(_is_composite(node) for node in graph.nodes):
-        graph = _expanded_once(graph)
+    while any(map(is_composite, graph.nodes)):
+        graph = _expanded_once(graph, is_composite)
     return graph
 
 
-def _is_composite(node: Node) -> bool:
+def decompose_underivable(graph: Graph) -> Graph:
+    """Return `graph` without composites that state no derivative of their own."""
+    while any(map(_is_underivable, graph.nodes)):
+        graph = _expanded_once(graph, _is_underivable)
+    return graph
+
+
+def is_composite(node: Node) -> bool:
+    """Return whether a node is to be expanded."""
     return node.operator.body is not None and node.operator.family == "composite"
+
+
+def _is_underivable(node: Node) -> bool:
+    return is_composite(node) and not node.operator.vjp_rules
 
 
 def builder_after(graph: Graph) -> GraphBuilder:
@@ -43,12 +57,12 @@ def all_values(graph: Graph) -> list[Value]:
     return found
 
 
-def _expanded_once(graph: Graph) -> Graph:
+def _expanded_once(graph: Graph, expand: Callable[[Node], bool]) -> Graph:
     builder = builder_after(graph)
     replaced: dict[Value, Value] = {}
     nodes: list[Node] = []
     for node in graph.nodes:
-        if not _is_composite(node):
+        if not expand(node):
             nodes.append(node)
             continue
         start = len(builder.nodes)
