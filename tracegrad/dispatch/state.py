@@ -62,6 +62,9 @@ class ThreadState(threading.local):
         Functional transforms, outermost first.
     scope : str
         The composite that is being expanded.
+    anomaly : str
+        ``"lines"`` when tape entries note where they were made, ``"nan"`` when
+        backward looks for NaN too, else empty.
     """
 
     def __init__(self) -> None:
@@ -70,6 +73,7 @@ class ThreadState(threading.local):
         self.recorder: Recorder | None = None
         self.transforms: tuple[Transform, ...] = ()
         self.scope = ""
+        self.anomaly = ""
 
 
 thread = ThreadState()
