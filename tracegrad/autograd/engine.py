@@ -232,7 +232,7 @@ class Pass:
             tensor = wrap(kept.array)
             if self.create_graph:
                 tensor._node = kept.edge
-                tensor._version = kept.version
+                tensor._counter = kept.version
             tensors.append(tensor)
         return tensors
 

@@ -246,7 +246,7 @@ def _link_views(
             continue
         step = (operator, attributes, index)
         tensor._view = View(base, (*path, step), base._node, origin)
-        tensor._version = version
+        tensor._counter = version
 
 
 def _shares(tensor: Tensor, source: Tensor) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from tracegrad.dispatch.hooks import EntryHooks, RemovableHandle
+from tracegrad.errors import GradientError
 
 if TYPE_CHECKING:
     from tracegrad.dispatch.operator import Plan
@@ -19,6 +20,20 @@ if TYPE_CHECKING:
 # A version counter: one integer, shared by a base, its views and its detached
 # aliases. A list, because making one costs a fifth of an object.
 Version: TypeAlias = list[int]
+
+
+@final
+class _InferenceVersion(list[int]):
+    """The version of all tensors made in inference mode: there is none."""
+
+    def __getitem__(self, index: Any) -> Any:
+        raise GradientError(
+            "an inference tensor has no version and can't be saved for backward; "
+            "use its clone() outside inference_mode"
+        )
+
+
+INFERENCE: Version = _InferenceVersion([0])
 
 next_sequence = itertools.count().__next__
 

@@ -115,3 +115,16 @@ class paused_recorder:  # noqa: N801 - a context manager used like a function
 
     def __exit__(self, *exception: object) -> None:
         install_recorder(self._before)
+
+
+@final
+class no_tape:  # noqa: N801 - a context manager used like a function
+    """Run a block without making tape entries."""
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        self._before = set_grad_enabled(False)
+
+    def __exit__(self, *exception: object) -> None:
+        set_grad_enabled(self._before)

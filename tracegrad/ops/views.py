@@ -425,7 +425,7 @@ def detach(x: Tensor) -> Tensor:
 def _detached(x: Tensor) -> Tensor:
     """Return a tensor over the same memory and version, without gradient."""
     result: Tensor = detach(x)
-    result._version = version_of(x)
+    result._counter = version_of(x)
     return result
 
 
