@@ -14,7 +14,7 @@ import numpy as np
 
 from tracegrad.config import config
 from tracegrad.device import CPU, NUMPY, Backend, Device, backend_of
-from tracegrad.dispatch.entry import ResultEdge, SavedTensor, TapeEntry
+from tracegrad.dispatch.entry import ResultEdge, SavedTensor, TapeEntry, hooks_of
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.state import (
@@ -26,6 +26,7 @@ from tracegrad.dispatch.state import (
 )
 from tracegrad.dispatch.tensor import Tensor, View, edge_of, spec_of, version_of, wrap
 from tracegrad.errors import DeviceError, TracegradError
+from tracegrad.location import here
 from tracegrad.spec import TensorSpec
 
 NO_ATTRIBUTES: dict[str, Any] = {}
@@ -189,6 +190,8 @@ def _attach(
         if tensor._array.dtype.kind in _DIFFERENTIABLE_KINDS:
             tensor._node = entry if len(results) == 1 else ResultEdge(entry, index)
     entry.saved = _save(plan, operands, edges, results)
+    if thread.anomaly:
+        hooks_of(entry).metadata["traceback_"] = here()
 
 
 # NumPy's kinds and DType's kinds: a tensor on the meta device has the latter.
@@ -243,7 +246,7 @@ def _link_views(
             continue
         step = (operator, attributes, index)
         tensor._view = View(base, (*path, step), base._node, origin)
-        tensor._version = version
+        tensor._counter = version
 
 
 def _shares(tensor: Tensor, source: Tensor) -> bool:

@@ -444,7 +444,7 @@ graft.vjp(old=lambda ct: ct)
 def _detached(x: Tensor) -> Tensor:
     """Return a tensor over the same memory and version, without gradient."""
     result: Tensor = detach(x)
-    result._version = version_of(x)
+    result._counter = version_of(x)
     return result
 
 
