@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
+from tracegrad.dispatch.entry import flat_edges
 from tracegrad.dispatch.tensor import Tensor, edge_of
 
 
@@ -37,12 +38,13 @@ class Fresh:
 
     Attributes
     ----------
-    carries : bool
-        Whether it is on the tape.
+    tape : str
+        ``""`` if it carries no gradient, ``live`` if backward can start from it,
+        ``released`` if backward went through it inside the function.
     """
 
     index: int
-    carries: bool
+    tape: str
 
 
 @final
@@ -118,6 +120,20 @@ def flatten(result: Any, tensors: list[Tensor]) -> Callable[[Sequence[Any]], Any
     raise CannotReturnError(f"it returns an object of type {type(result).__name__}")
 
 
-def carries(tensor: Tensor) -> bool:
-    """Return whether a tensor is on the tape."""
-    return edge_of(tensor) is not None
+def tape_state(tensor: Tensor) -> str:
+    """Return whether a tensor is on the tape, and whether that was released."""
+    edge = edge_of(tensor)
+    if edge is None:
+        return ""
+    pending: list[Any] = [edge]
+    seen: set[int] = set()
+    while pending:
+        found = pending.pop()
+        entry = getattr(found, "entry", found)
+        if entry is None or id(entry) in seen:
+            continue
+        seen.add(id(entry))
+        if getattr(entry, "saved", ()) is None:
+            return "released"
+        pending.extend(flat_edges(entry))
+    return "live"

@@ -14,8 +14,8 @@ from tracegrad.capture.outputs import (
     Place,
     ResultView,
     Same,
-    carries,
     flatten,
+    tape_state,
 )
 from tracegrad.capture.paths import Attribute, Held, Path
 from tracegrad.capture.reads import ReadRecorder, Reads
@@ -195,7 +195,7 @@ def _places(
     for position, tensor in enumerate(tensors):
         place = _place(tensor, tensors[:position], operators, index_of, inputs, first_of)
         if place is None:
-            place = Fresh(len(outputs), carries(tensor))
+            place = Fresh(len(outputs), tape_state(tensor))
             outputs.append(operators.value_of(tensor))
         first_of.setdefault(id(tensor), position)
         places.append(place)

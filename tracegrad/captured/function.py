@@ -7,10 +7,11 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
+from tracegrad.capture.outputs import Fresh
 from tracegrad.capture.session import Recording, record_call
 from tracegrad.captured.explain import Explanation
 from tracegrad.captured.specialization import LEFT, Specialization
-from tracegrad.compiler import compile_graph
+from tracegrad.compiler import DerivedProgram, compile_graph
 from tracegrad.config import config
 from tracegrad.dispatch.state import thread
 from tracegrad.dtypes import get_default_dtype
@@ -100,8 +101,14 @@ class CapturedFunction:
             if self.strict or config.strict:
                 raise CaptureError(f"{_name_of(self.eager)}: {recording.reason}")
             return
-        compiled = compile_graph(recording.graph, self.target or config.target)
-        specialization = Specialization(recording, compiled, mode)
+        target = self.target or config.target
+        derived = None
+        if any(isinstance(p, Fresh) and p.tape == "live" for p in recording.places):
+            derived = DerivedProgram(recording.graph, target)
+            compiled = derived.forward
+        else:
+            compiled = compile_graph(recording.graph, target)
+        specialization = Specialization(recording, compiled, derived, mode)
         with self._lock:
             self.specializations.append(specialization)
         self._last = specialization

@@ -18,9 +18,10 @@ from tracegrad.capture.outputs import (
     Same,
 )
 from tracegrad.capture.session import LeafInput, Recording
-from tracegrad.captured.entry import ReleasedEntry
+from tracegrad.captured.entry import CapturedEntry, ReleasedEntry
 from tracegrad.captured.guards import CompiledGuards, LeafGuard
-from tracegrad.compiler import Compiled
+from tracegrad.compiler import Compiled, DerivedProgram
+from tracegrad.dispatch.entry import ResultEdge
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.tensor import Tensor, edge_of, version_of, wrap
@@ -96,11 +97,16 @@ class Specialization:
     """
 
     def __init__(
-        self, recording: Recording, compiled: Compiled, mode: tuple[Any, ...]
+        self,
+        recording: Recording,
+        compiled: Compiled,
+        derived: DerivedProgram | None,
+        mode: tuple[Any, ...],
     ) -> None:
         assert recording.graph is not None
         self.graph: Graph = recording.graph
         self.compiled = compiled
+        self.derived = derived
         self.mode = mode
         self.hits = 0
         self.guards = CompiledGuards.compile(
@@ -152,6 +158,8 @@ class Specialization:
         if results is None:
             return LEFT
         returned = self._returned(leaves, results)
+        if self.derived is not None:
+            self._put_on_tape(self.derived, leaves, results, returned)
         actions = list(writes)
         self._add_actions(actions, leaves, arrays, results, returned)
         commit(actions)
@@ -169,7 +177,7 @@ class Specialization:
         for i, bumps in self._bumps:
             version = version_of(leaves[i])
             actions.append((version.__setitem__, 0, version[0] + bumps))
-        place = len(self.graph.outputs)
+        place = len(self.compiled.graph.outputs)
         for bind in self._grads:
             grad = None
             if bind.value is not None:
@@ -178,6 +186,25 @@ class Specialization:
             actions.append((setattr, leaves[self._position[bind.target]], "_grad", grad))
         for i in self._states:
             actions.append((setattr, leaves[i], "engine", arrays[i]))
+
+    def _put_on_tape(
+        self,
+        derived: DerivedProgram,
+        leaves: tuple[Any, ...],
+        results: tuple[Any, ...],
+        returned: list[Any],
+    ) -> None:
+        """Make the call one entry of the tape."""
+        count = len(self.graph.outputs)
+        entry = CapturedEntry(derived, leaves, results[count:])
+        carrying = derived.derived.carrying
+        for place, tensor in zip(self._places, returned, strict=True):
+            if not isinstance(place, Fresh) or place.tape != "live":
+                continue
+            if len(carrying) == 1:
+                tensor._node = entry
+            else:
+                tensor._node = ResultEdge(entry, carrying.index(place.index))
 
     def _returned(self, leaves: tuple[Any, ...], results: tuple[Any, ...]) -> list[Any]:
         returned: list[Any] = []
@@ -194,7 +221,7 @@ class Specialization:
     ) -> Any:
         if isinstance(place, Fresh):
             tensor = wrap(results[place.index])
-            if place.carries:
+            if place.tape == "released":
                 tensor._node = ReleasedEntry()
             return tensor
         if isinstance(place, InputItself):
