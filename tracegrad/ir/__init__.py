@@ -10,6 +10,8 @@ from tracegrad.ir.graph import (
     WriteStorage,
 )
 from tracegrad.ir.interpreter import interpret
+from tracegrad.ir.parser import parse
+from tracegrad.ir.verifier import verify
 
 __all__ = [
     "BindGrad",
@@ -20,4 +22,6 @@ __all__ = [
     "WriteState",
     "WriteStorage",
     "interpret",
+    "parse",
+    "verify",
 ]
