@@ -36,6 +36,7 @@ def _matmul_abstract(x: TensorSpec, y: TensorSpec) -> TensorSpec:
     abstract=_matmul_abstract,
     kernel=lambda xp, x, y: xp.ascontiguousarray(xp.matmul(x, y)),
     linear_in=("x", "y"),
+    numpy="np.matmul({x}, {y}, out={out})",
     method=False,
     public=False,
 )
