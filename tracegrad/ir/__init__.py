@@ -1,5 +1,6 @@
 """Floor 3: the Graph, its builder, text, verifier and reference interpreter."""
 
+from tracegrad.ir.fused import fused
 from tracegrad.ir.graph import (
     BindGrad,
     Check,
@@ -21,6 +22,7 @@ __all__ = [
     "Value",
     "WriteState",
     "WriteStorage",
+    "fused",
     "interpret",
     "parse",
     "verify",

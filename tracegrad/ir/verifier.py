@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import Any, NoReturn, final
 
-from tracegrad.device import device_of_array
+from tracegrad.device import Device, device_of_array
 from tracegrad.dispatch.operator import OpDef
-from tracegrad.dtypes import from_numpy_dtype
+from tracegrad.dtypes import DType, from_numpy_dtype
 from tracegrad.errors import TracegradError, VerifyError
 from tracegrad.ir.builder import result_specs
 from tracegrad.ir.graph import (
@@ -22,7 +22,7 @@ from tracegrad.ir.graph import (
     WriteStorage,
 )
 from tracegrad.ir.printer import literal, node_text
-from tracegrad.sizes import numel, shape_text
+from tracegrad.sizes import SymbolicSize, numel, shape_text
 from tracegrad.spec import ScalarSpec, Spec, StateSpec, TensorSpec
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -203,12 +203,16 @@ class _Verifier:
 
     def _abstract(self, node: Node) -> tuple[Spec, ...]:
         try:
-            return result_specs(node.operator, node.inputs, dict(node.attributes))
+            found = result_specs(node.operator, node.inputs, dict(node.attributes))
+            sensible = all(map(_is_sensible, found))
         except TracegradError as error:
             self._fail(str(error))
         # Abstract eval may stumble in any way over attributes of a wrong type.
         except Exception as error:
             self._fail(f"abstract eval fails with {error.__class__.__name__}: {error}")
+        if not sensible:
+            self._fail(f"abstract eval gives no specs but {found}")
+        return found
 
     # -- what follows the nodes -----------------------------------------------------------
 
@@ -259,6 +263,15 @@ class _Verifier:
             )
 
 
+def _is_sensible(spec: Any) -> bool:
+    """Whether abstract eval, perhaps of odd attributes, gave something like a spec."""
+    if not isinstance(spec, TensorSpec):
+        return isinstance(spec, ScalarSpec | StateSpec)
+    sizes = (*spec.shape, *spec.strides)
+    known = isinstance(spec.dtype, DType) and isinstance(spec.device, Device)
+    return known and all(type(size) in (int, SymbolicSize) for size in sizes)
+
+
 def _at(node: Node) -> str:
     return "" if node.location is None else f" at {node.location}"
 
@@ -277,7 +290,9 @@ _WANTED = {
 
 def _fits(operator: OpDef, kind: str, given: Any) -> bool:
     if kind == "tensors":
-        return isinstance(given, tuple) and all(map(_is_tensor, given))
+        return isinstance(given, tuple) and all(
+            _fits(operator, "tensor", item) for item in given
+        )
     if kind == "state":
         return isinstance(given, Value) and isinstance(given.spec, StateSpec)
     if given is None:
