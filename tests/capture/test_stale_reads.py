@@ -1,5 +1,5 @@
 """Whatever a call read from outside: change it in each way, and the guards miss."""
-# ruff: noqa: B006, E731, PLW0603, SIM300
+# ruff: noqa: SIM300
 
 import enum
 import functools
@@ -113,6 +113,21 @@ class Dynamic:
         if name == "values":
             raise AttributeError(name)
         return self.values[name]
+
+
+class Intercepting:
+    factor = 2
+
+    def __init__(self) -> None:
+        self.width = 3
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "width":
+            return SCALE
+        return object.__getattribute__(self, name)
+
+
+INTERCEPTING = Intercepting()
 
 
 class Holder:
@@ -326,9 +341,14 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("frozenset", lambda: FROZEN, set_global("FROZEN", frozenset({True, 2}))),
     ("enum", lambda: MODE is Mode.TRAIN, set_global("MODE", Mode.EVAL)),
     ("int enum", lambda: Level.LOW, set_global("Level", Mode)),
-    ("builtin hidden", lambda: len("ab"), call(
-        lambda: globals().__setitem__("len", lambda x: 0),
-        lambda: globals().__delitem__("len"))),
+    (
+        "builtin hidden",
+        lambda: len("ab"),
+        call(
+            lambda: globals().__setitem__("len", lambda x: 0),
+            lambda: globals().__delitem__("len"),
+        ),
+    ),
     ("module attribute", lambda: math.pi, set_attribute(math, "pi", 3.0)),
     ("module function", lambda: math.sqrt(4.0), set_attribute(math, "sqrt", abs)),
     ("closure cell", lambda: CLOSURE(), cell(2)),
@@ -336,8 +356,11 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("function", lambda: helper(1.0), set_global("helper", other_helper)),
     ("code", lambda: helper(1.0), new_code()),
     ("default", lambda: helper(1.0), set_attribute(helper, "__defaults__", (5.0,))),
-    ("keyword default", lambda: helper(1.0), set_item(
-        helper.__kwdefaults__, "gain", 9.0)),
+    (
+        "keyword default",
+        lambda: helper(1.0),
+        set_item(helper.__kwdefaults__, "gain", 9.0),
+    ),
     ("partial", lambda: PARTIAL(1.0), set_item(PARTIAL.keywords, "bias", 4.0)),
     ("attribute", lambda: CONFIG.width, set_attribute(CONFIG, "width", 5)),
     ("attribute type", lambda: CONFIG.width, set_attribute(CONFIG, "width", 4.0)),
@@ -351,22 +374,35 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("method hidden", lambda: CONFIG.area(), set_attribute(CONFIG, "area", lambda: 0)),
     ("super method", lambda: CHILD.area(), set_attribute(Config, "area", lambda s: 0)),
     ("read in method", lambda: CONFIG.area(), set_attribute(CONFIG, "width", 5)),
-    ("property", lambda: CONFIG.double, set_attribute(
-        Config, "double", property(lambda s: 0))),
+    (
+        "property",
+        lambda: CONFIG.double,
+        set_attribute(Config, "double", property(lambda s: 0)),
+    ),
     ("read in property", lambda: CONFIG.double, set_attribute(CONFIG, "width", 5)),
     ("classmethod", lambda: CONFIG.kind(), set_attribute(Config, "eps", 2.0)),
-    ("staticmethod", lambda: CONFIG.fixed(), set_attribute(
-        Config, "fixed", staticmethod(lambda: 8))),
+    (
+        "staticmethod",
+        lambda: CONFIG.fixed(),
+        set_attribute(Config, "fixed", staticmethod(lambda: 8)),
+    ),
     ("slot", lambda: SLOTTED.value, set_attribute(SLOTTED, "value", 2)),
-    ("getattr", lambda: getattr(CONFIG, "wid" + "th"), set_attribute(
-        CONFIG, "width", 5)),
-    ("getattr default", lambda: getattr(CONFIG, "nope", 0), set_attribute(
-        CONFIG, "nope", 1)),
+    (
+        "getattr",
+        lambda: getattr(CONFIG, "wid" + "th"),
+        set_attribute(CONFIG, "width", 5),
+    ),
+    (
+        "getattr default",
+        lambda: getattr(CONFIG, "nope", 0),
+        set_attribute(CONFIG, "nope", 1),
+    ),
     ("hasattr", lambda: hasattr(CONFIG, "nope"), set_attribute(CONFIG, "nope", 1)),
     ("vars", lambda: vars(CONFIG)["width"], set_attribute(CONFIG, "width", 5)),
     ("__dict__", lambda: CONFIG.__dict__["width"], set_attribute(CONFIG, "width", 5)),
     ("__getattr__", lambda: DYNAMIC.x, set_item(DYNAMIC.values, "x", 2)),
     ("__getattr__ hidden", lambda: DYNAMIC.x, set_attribute(DYNAMIC, "x", 2)),
+    ("__getattribute__", lambda: INTERCEPTING.width, set_global("SCALE", 7.0)),
     ("guard dict", lambda: HOLDER.b, set_item(HOLDER._second, "b", 3)),
     ("guard dict earlier", lambda: HOLDER.b, set_item(HOLDER._first, "b", 3)),
     ("guard dict hidden", lambda: HOLDER.b, set_attribute(HOLDER, "b", 3)),
@@ -375,12 +411,21 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("callable", lambda: CONFIG.inner(1), set_attribute(CONFIG.inner, "depth", 5)),
     ("__len__", lambda: len(CONFIG.inner), set_attribute(CONFIG.inner, "depth", 5)),
     ("__getitem__", lambda: CONFIG.inner[2], set_attribute(CONFIG.inner, "depth", 5)),
-    ("__bool__", lambda: 1 if CONFIG.inner else 2, set_attribute(
-        CONFIG.inner, "depth", 0)),
-    ("__iter__", lambda: [i for i in CONFIG.inner], set_attribute(
-        CONFIG.inner, "depth", 5)),
-    ("__contains__", lambda: 1 in CONFIG.inner, set_attribute(
-        CONFIG.inner, "depth", 5)),
+    (
+        "__bool__",
+        lambda: 1 if CONFIG.inner else 2,
+        set_attribute(CONFIG.inner, "depth", 0),
+    ),
+    (
+        "__iter__",
+        lambda: [i for i in CONFIG.inner],
+        set_attribute(CONFIG.inner, "depth", 5),
+    ),
+    (
+        "__contains__",
+        lambda: 1 in CONFIG.inner,
+        set_attribute(CONFIG.inner, "depth", 5),
+    ),
     ("dict item", lambda: TABLE["lr"], set_item(TABLE, "lr", 0.2)),
     ("dict item gone", lambda: TABLE["lr"], del_item(TABLE, "lr")),
     ("dict nested", lambda: TABLE["nested"]["k"], set_item(TABLE["nested"], "k", 3)),
@@ -392,18 +437,29 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("dict order", lambda: list(TABLE), reorder(TABLE)),
     ("dict loop", loop_over_items, set_item(TABLE, "lr", 0.2)),
     ("dict unpacked", lambda: {**TABLE}["lr"], set_item(TABLE, "lr", 0.2)),
-    ("dict truth", lambda: 1 if TABLE else 0, call(
-        lambda: globals().__setitem__("TABLE", {}),
-        lambda t=TABLE: globals().__setitem__("TABLE", t))),
+    (
+        "dict truth",
+        lambda: 1 if TABLE else 0,
+        call(
+            lambda: globals().__setitem__("TABLE", {}),
+            lambda t=TABLE: globals().__setitem__("TABLE", t),
+        ),
+    ),
     ("list item", lambda: NUMBERS[0], set_item(NUMBERS, 0, 9)),
     ("list negative item", lambda: NUMBERS[-1], set_item(NUMBERS, 2, 9)),
     ("list item type", lambda: NUMBERS[0], set_item(NUMBERS, 0, True)),
     ("list slice", lambda: NUMBERS[:2], set_item(NUMBERS, 0, 9)),
     ("list loop", iterate_numbers, set_item(NUMBERS, 2, 9)),
-    ("list longer", iterate_numbers, call(
-        lambda: NUMBERS.append(4), lambda: NUMBERS.pop())),
-    ("list len", lambda: len(NUMBERS), call(
-        lambda: NUMBERS.append(4), lambda: NUMBERS.pop())),
+    (
+        "list longer",
+        iterate_numbers,
+        call(lambda: NUMBERS.append(4), lambda: NUMBERS.pop()),
+    ),
+    (
+        "list len",
+        lambda: len(NUMBERS),
+        call(lambda: NUMBERS.append(4), lambda: NUMBERS.pop()),
+    ),
     ("list in", lambda: 2 in NUMBERS, set_item(NUMBERS, 1, 9)),
     ("list sum", lambda: sum(NUMBERS), set_item(NUMBERS, 1, 9)),
     ("list equal", lambda: NUMBERS == [1, 2, 3], set_item(NUMBERS, 1, 9)),
@@ -412,18 +468,35 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("list unpacked", unpack_numbers, set_item(NUMBERS, 1, 9)),
     ("list index", lambda: NUMBERS.index(2), set_item(NUMBERS, 1, 9)),
     ("list formatted", lambda: f"{NUMBERS}", set_item(NUMBERS, 1, 9)),
-    ("list zipped", lambda: [b for _, b in zip("abc", NUMBERS)], set_item(
-        NUMBERS, 1, 9)),
-    ("list enumerated", lambda: [b for _, b in enumerate(NUMBERS)], set_item(
-        NUMBERS, 1, 9)),
+    (
+        "list zipped",
+        lambda: [b for _, b in zip("abc", NUMBERS)],
+        set_item(NUMBERS, 1, 9),
+    ),
+    (
+        "list enumerated",
+        lambda: [b for _, b in enumerate(NUMBERS)],
+        set_item(NUMBERS, 1, 9),
+    ),
     ("list in list", lambda: sum(map(sum, [NUMBERS])), set_item(NUMBERS, 1, 9)),
-    ("list or", lambda: NUMBERS or 1, call(
-        lambda: globals().__setitem__("NUMBERS", []),
-        lambda n=NUMBERS: globals().__setitem__("NUMBERS", n))),
-    ("set in", lambda: "a" in NAMES, call(
-        lambda: NAMES.remove("a"), lambda: NAMES.add("a"))),
-    ("set sorted", lambda: sorted(NAMES), call(
-        lambda: NAMES.add("c"), lambda: NAMES.remove("c"))),
+    (
+        "list or",
+        lambda: NUMBERS or 1,
+        call(
+            lambda: globals().__setitem__("NUMBERS", []),
+            lambda n=NUMBERS: globals().__setitem__("NUMBERS", n),
+        ),
+    ),
+    (
+        "set in",
+        lambda: "a" in NAMES,
+        call(lambda: NAMES.remove("a"), lambda: NAMES.add("a")),
+    ),
+    (
+        "set sorted",
+        lambda: sorted(NAMES),
+        call(lambda: NAMES.add("c"), lambda: NAMES.remove("c")),
+    ),
     ("deque", lambda: sum(QUEUE), call(lambda: QUEUE.append(5), lambda: QUEUE.pop())),
     ("array sum", lambda: ARRAY.sum(), set_item(ARRAY, 0, 9.0)),
     ("array item", lambda: ARRAY[0], set_item(ARRAY, 0, 9.0)),
@@ -440,8 +513,11 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("import", import_inside, set_attribute(math, "pi", 3.0)),
     ("from import", from_import_inside, set_attribute(math, "e", 3.0)),
     ("isinstance", lambda: isinstance(CONFIG, Config), set_global("CONFIG", POINT)),
-    ("sorted by key", lambda: sorted([CONFIG.inner], key=lambda i: i.depth)[0].depth,
-     set_attribute(CONFIG.inner, "depth", 8)),
+    (
+        "sorted by key",
+        lambda: sorted([CONFIG.inner], key=lambda i: i.depth)[0].depth,
+        set_attribute(CONFIG.inner, "depth", 8),
+    ),
 ]
 
 
@@ -472,12 +548,18 @@ UNREAD: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("another global", lambda: SCALE, set_global("TEXT", "x")),
     ("an equal string", lambda: TEXT, set_global("TEXT", "".join(["te", "xt"]))),
     ("the same nan", lambda: NAN, set_global("NAN", float("nan"))),
-    ("content of a list asked for its length", lambda: len(NUMBERS), set_item(
-        NUMBERS, 0, 9)),
+    (
+        "content of a list asked for its length",
+        lambda: len(NUMBERS),
+        set_item(NUMBERS, 0, 9),
+    ),
     ("an equal array", lambda: ARRAY.sum(), set_global("ARRAY", np.arange(3.0))),
     ("an equal list", lambda: sum(NUMBERS), set_global("NUMBERS", [1, 2, 3])),
-    ("an object of equal attributes", lambda: CONFIG.width, set_global(
-        "CONFIG", Config())),
+    (
+        "an object of equal attributes",
+        lambda: CONFIG.width,
+        set_global("CONFIG", Config()),
+    ),
 ]
 
 

@@ -45,7 +45,7 @@ def read(recorder: "ReadRecorder", value: Any, name: str, location: Location) ->
         return recorder.leaves.attribute(value, name, path, location)
     if kind is types.ModuleType:
         return _of_module(recorder, value, name, location)
-    if isinstance(value, type):
+    if issubclass(type(value), type):
         return _of_class(recorder, value, name, location)
     if kind is super:
         return _of_super(recorder, value, name, location)
@@ -101,6 +101,10 @@ def _of_super(
 def _of_instance(
     recorder: "ReadRecorder", value: Any, name: str, location: Location
 ) -> Any:
+    lookup = class_value(type(value), "__getattribute__")
+    if isinstance(lookup, types.FunctionType):
+        observe_in_class(recorder, type(value), value, "__getattribute__", location)
+        return recorder.callee(lookup, location)(value, name)
     found = class_value(type(value), name)
     if found is not MISSING and _is_data_descriptor(found):
         return _through_descriptor(recorder, value, name, found, location)
@@ -126,7 +130,7 @@ def _remembered(
     path: Path,
     location: Location,
 ) -> Any:
-    """Read ``namespace[name]``, where an attribute of `owner` is, and note that it is."""
+    """Read ``namespace[name]``, where an attribute of `owner` is, and remember it."""
     value = namespace[name]
     shown = recorder.observe(value, path, location)
     recorder.memo[id(owner), name] = namespace, value, shown
@@ -161,7 +165,7 @@ def _is_data_descriptor(found: Any) -> bool:
 def observe_in_class(
     recorder: "ReadRecorder", cls: type, value: Any, name: str, location: Location
 ) -> Any:
-    """Guard what the class of `value` holds for `name`; the object held, or `MISSING`."""
+    """Guard what the class of `value` holds for `name`; that, or `MISSING`."""
     found = class_value(cls, name)
     if found is MISSING:
         return found

@@ -170,7 +170,7 @@ def _constructor(
     initialize: Any,
     location: Location,
 ) -> Callee:
-    """``cls(…)`` with `__new__` and `__init__` instrumented where they're the user's."""
+    """``cls(…)`` with `__new__` and `__init__` instrumented if they're the user's."""
     for name, found in (("__new__", create), ("__init__", initialize)):
         if isinstance(found, types.FunctionType):
             attributes.observe_in_class(recorder, cls, None, name, location)

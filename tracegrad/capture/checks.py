@@ -93,9 +93,11 @@ class Is(_Valued):
     value: Any
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         return f"{value} is {constants.add(self.value)}"
 
     def old(self) -> str:
+        """See `Check`."""
         return _described(self.value)
 
 
@@ -110,9 +112,11 @@ class IsStill(_Valued):
         self.name = _described(value)
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         return f"{value} is {constants.add(self.reference)}()"
 
     def old(self) -> str:
+        """See `Check`."""
         return self.name
 
 
@@ -124,12 +128,15 @@ class IsCode:
     code: CodeType
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         return f"{value}.__code__ is {constants.add(self.code)}"
 
     def old(self) -> str:
+        """See `Check`."""
         return f"{self.code.co_qualname} of line {self.code.co_firstlineno}"
 
     def new(self, value: Any) -> str:
+        """See `Check`."""
         code = getattr(value, "__code__", None)
         return IsCode(code).old() if isinstance(code, CodeType) else _described(value)
 
@@ -146,13 +153,16 @@ class HasType:
         self.name = cls.__qualname__
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         call = "" if isinstance(self.reference, type) else "()"
         return f"type({value}) is {constants.add(self.reference)}{call}"
 
     def old(self) -> str:
+        """See `Check`."""
         return f"of type {self.name}"
 
     def new(self, value: Any) -> str:
+        """See `Check`."""
         return f"of type {type(value).__qualname__}"
 
 
@@ -164,10 +174,12 @@ class Equals(_Valued):
     value: Any
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         kind = constants.add(type(self.value))
         return f"type({value}) is {kind} and {value} == {constants.add(self.value)}"
 
     def old(self) -> str:
+        """See `Check`."""
         return _described(self.value)
 
 
@@ -179,6 +191,7 @@ class SameBits(_Valued):
     value: Any
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         bits, kind = constants.add(bits_of), constants.add(type(self.value))
         return (
             f"type({value}) is {kind} and {bits}({value}) == "
@@ -186,6 +199,7 @@ class SameBits(_Valued):
         )
 
     def old(self) -> str:
+        """See `Check`."""
         return _described(self.value)
 
 
@@ -206,9 +220,11 @@ class Exactly(_Valued):
     value: Any
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         return f"{constants.add(exact)}({value}, {constants.add(self.value)})"
 
     def old(self) -> str:
+        """See `Check`."""
         return _described(self.value)
 
 
@@ -262,6 +278,7 @@ class HasContents:
     contents: bytes
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         dtype, shape = constants.add(self.dtype), constants.add(self.shape)
         return (
             f"{value}.dtype == {dtype} and {value}.shape == {shape} "
@@ -269,9 +286,11 @@ class HasContents:
         )
 
     def old(self) -> str:
+        """See `Check`."""
         return f"an array of {self.dtype} {self.shape} with other contents"
 
     def new(self, value: Any) -> str:
+        """See `Check`."""
         return f"an array of {value.dtype} {value.shape}"
 
 
@@ -284,13 +303,16 @@ class Holds:
     present: bool
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         key = constants.add(self.key)
         return f"{key} in {value}" if self.present else f"{key} not in {value}"
 
     def old(self) -> str:
+        """See `Check`."""
         return f"{'with' if self.present else 'without'} {brief(self.key)}"
 
     def new(self, value: Any) -> str:
+        """See `Check`."""
         return Holds(self.key, not self.present).old()
 
 
@@ -302,6 +324,7 @@ class SameAs:
     other: Path
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         return self.relate(value, self.other.expression(constants))
 
     @staticmethod
@@ -310,9 +333,11 @@ class SameAs:
         return f"{value} is {other}"
 
     def old(self) -> str:
+        """See `Check`."""
         return f"the same object as `{self.other}`"
 
     def new(self, value: Any) -> str:
+        """See `Check`."""
         return "another object"
 
 
@@ -324,6 +349,7 @@ class NotSameAs:
     other: Path
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         return self.relate(value, self.other.expression(constants))
 
     @staticmethod
@@ -332,9 +358,11 @@ class NotSameAs:
         return f"{value} is not {other}"
 
     def old(self) -> str:
+        """See `Check`."""
         return f"another object than `{self.other}`"
 
     def new(self, value: Any) -> str:
+        """See `Check`."""
         return "the same object"
 
 
@@ -346,12 +374,15 @@ class HasKeys:
     names: frozenset[str]
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         if not self.names:
             return f"not {value}"
         return f"{value}.keys() == {constants.add(self.names)}"
 
     def old(self) -> str:
+        """See `Check`."""
         return ", ".join(sorted(self.names)) or "none"
 
     def new(self, value: Any) -> str:
+        """See `Check`."""
         return ", ".join(sorted(value)) or "none"

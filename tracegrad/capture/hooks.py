@@ -63,9 +63,9 @@ class FunctionHooks:
         if self._recorder.closed:
             return value
         location, recorder = self._at(line), self._recorder
-        namespace = Attribute(self._path, "__globals__")
-        recorder.observe(self._globals, namespace, location)
-        namespace = recorder.path_of(self._globals) or namespace
+        own = Attribute(self._path, "__globals__")
+        recorder.observe(self._globals, own, location)
+        namespace = recorder.path_of(self._globals) or own
         if name in self._globals:
             shown = recorder.observe(value, Global(namespace, name), location)
         elif vars(builtins).get(name, _MISSING) is not value:
@@ -137,7 +137,7 @@ class FunctionHooks:
         path = self._recorder.path_of(value)
         if path is not None:
             return path.text()
-        if isinstance(value, (type, types.ModuleType)):
+        if issubclass(type(value), (type, types.ModuleType)):
             born = id(value) in self._recorder.born
             return None if born else value.__name__
         return None
@@ -153,7 +153,7 @@ class FunctionHooks:
             method = self._user_method(value, "__getitem__", line)
             return value[key] if method is None else method(key)
         path = recorder.path_of(value)
-        if path is None or isinstance(value, tuple):
+        if path is None or issubclass(type(value), tuple):
             return value[key]
         return self._outside_item(value, key, path, self._at(line))
 
@@ -162,15 +162,15 @@ class FunctionHooks:
     ) -> Any:
         recorder = self._recorder
         entry = key if kinds.is_key(key) else recorder.path_of(key)
-        if isinstance(value, np.ndarray) or entry is None or type(key) is slice:
+        if issubclass(type(value), np.ndarray) or entry is None or type(key) is slice:
             return recorder.contents(value, location)[key]
-        if isinstance(value, dict) and key not in value:
+        if issubclass(type(value), dict) and key not in value:
             if hasattr(type(value), "__missing__"):
                 recorder.effect(location, f"reads `{path}`, which fills in keys")
             elif not isinstance(entry, Path):
                 recorder.guard(path, Holds(key, False), location)
             return value[key]  # raises, or fills in
-        if not isinstance(value, dict) and not -len(value) <= key < len(value):
+        if not issubclass(type(value), dict) and not -len(value) <= key < len(value):
             recorder.length(value, location)
         return recorder.observe(value[key], Item(path, entry), location)
 
@@ -196,7 +196,7 @@ class FunctionHooks:
         if type(value) in _SIMPLE or recorder.closed or recorder.leaves.is_leaf(value):
             return
         path = recorder.path_of(value)
-        if path is not None and not isinstance(value, (tuple, frozenset)):
+        if path is not None and not issubclass(type(value), (tuple, frozenset)):
             recorder.effect(self._at(line), f"changes `{path}` in place")
 
     def augmented_holder(self, value: Any, name: str, line: int) -> Any:
@@ -217,8 +217,8 @@ class FunctionHooks:
 
     def augmented_key(self, key: Any, line: int) -> Any:
         """The index of that item."""
-        value = self._pending.pop()
-        if isinstance(value, (list, dict)):
+        value: Any = self._pending.pop()
+        if issubclass(type(value), (list, dict)):
             try:
                 held = value[key]
             except (LookupError, TypeError):
@@ -296,7 +296,7 @@ class FunctionHooks:
         if type(value) in _SIMPLE or recorder.closed or recorder.leaves.is_leaf(value):
             return value
         if kinds.is_plain_container(value):
-            if isinstance(value, np.ndarray):
+            if issubclass(type(value), np.ndarray):
                 return recorder.contents(value, self._at(line))
             recorder.length(value, self._at(line))
         return value
@@ -329,7 +329,7 @@ class FunctionHooks:
         self, value: Any, name: str, line: int
     ) -> Callable[..., Any] | None:
         """The special method, instrumented, if it is written in Python."""
-        if isinstance(value, type) or self._user_function(value, name) is None:
+        if issubclass(type(value), type) or self._user_function(value, name) is None:
             return None
         return user_method(self._recorder, value, name, self._at(line))
 

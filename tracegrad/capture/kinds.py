@@ -1,4 +1,4 @@
-"""How an object from outside is guarded, by its kind: values at once, others in part."""
+"""How an object from outside is guarded by its kind: values at once, others in part."""
 
 import types
 from collections import OrderedDict, defaultdict, deque
@@ -33,6 +33,8 @@ SIMPLE = frozenset(
         *(type(Ellipsis), type(NotImplemented)),
     }
 )
+# Below, `issubclass(type(value), …)` stands where `isinstance` would ask `value` for
+# its `__class__`, which a user's `__getattribute__` may answer.
 BUILTIN_CALLABLES = (
     types.BuiltinFunctionType,
     types.MethodDescriptorType,
@@ -54,14 +56,14 @@ def is_value(value: object) -> bool:
         return all(map(is_value, (value.start, value.stop, value.step)))  # type: ignore[attr-defined]
     if kind is frozenset:
         return all(map(is_value, value))  # type: ignore[call-overload]
-    return isinstance(value, (np.dtype, np.generic))
+    return issubclass(type(value), (np.dtype, np.generic))
 
 
 def is_key(value: object) -> bool:
     """Whether `value` can stand in a path as the key of an item."""
     if type(value) is tuple:
         return all(map(is_key, value))
-    return is_value(value) or isinstance(value, Enum)
+    return is_value(value) or issubclass(type(value), Enum)
 
 
 def equal_numbers(value: object, other: object) -> bool:
@@ -70,9 +72,9 @@ def equal_numbers(value: object, other: object) -> bool:
 
 
 def read(recorder: "ReadRecorder", value: Any, path: Path, location: Location) -> Any:
-    """Guard an object of another kind than leaves and values; return what stands for it."""
+    """Guard an object that is neither leaf nor value; return what stands for it."""
     for kind, reader in _READERS:
-        if isinstance(value, kind):
+        if issubclass(type(value), kind):
             return reader(recorder, value, path, location)
     recorder.guard(path, HasType(type(value)), location)
     return value
@@ -144,7 +146,7 @@ def _read_items(
     after = [recorder.observe(v, Item(path, k), location) for k, v in before]
     if all(new is old for new, (_, old) in zip(after, before, strict=True)):
         return value
-    if isinstance(value, dict):
+    if issubclass(type(value), dict):
         copy = value.copy()
         copy.update(zip(list(value), after, strict=True))
         return copy
@@ -194,19 +196,19 @@ def _read_contents(
     location: Location,
     instances: bool,
 ) -> Any:
-    if isinstance(value, np.ndarray):
+    if issubclass(type(value), np.ndarray):
         _read_array(recorder, value, path, location)
         return value
-    if isinstance(value, bytearray):
+    if issubclass(type(value), bytearray):
         recorder.guard(path, Exactly(bytearray(value)), location)
         return value
-    if isinstance(value, dict):
+    if issubclass(type(value), dict):
         keys = read_keys(recorder, value, path, location)
         return _read_items(recorder, value, path, keys, location)
-    if isinstance(value, (set, frozenset)):
+    if issubclass(type(value), (set, frozenset)):
         read_elements(recorder, value, path, location)
         return value
-    if isinstance(value, (list, deque)):
+    if issubclass(type(value), (list, deque)):
         recorder.observe(len(value), Length(path), location)
         return _read_items(recorder, value, path, enumerate(value), location)
     if instances and _has_namespace(value):
@@ -254,11 +256,11 @@ def _read_array(
 
 
 def _elements(value: Any, instances: bool) -> Iterable[Any]:
-    if isinstance(value, (list, tuple, set, frozenset, deque)):
+    if issubclass(type(value), (list, tuple, set, frozenset, deque)):
         return list(value)
-    if isinstance(value, dict):
+    if issubclass(type(value), dict):
         return [*value.keys(), *value.values()]
-    if isinstance(value, slice):
+    if issubclass(type(value), slice):
         return value.start, value.stop, value.step
     if instances and _has_namespace(value):
         return list(vars(value).values())
@@ -267,7 +269,7 @@ def _elements(value: Any, instances: bool) -> Iterable[Any]:
 
 def is_plain_container(value: Any) -> bool:
     """Whether indexing, iterating and measuring `value` runs no code of a user's."""
-    return type(value) in _PLAIN or isinstance(value, (np.ndarray, tuple))
+    return type(value) in _PLAIN or issubclass(type(value), (np.ndarray, tuple))
 
 
 _PLAIN = (list, dict, set, frozenset, deque, OrderedDict, defaultdict, bytearray)

@@ -131,7 +131,7 @@ class ReadRecorder:
         self._paths: dict[int, Path] = {}
         self._kept: dict[int, object] = {}
         self._observed: dict[Path, tuple[object, object]] = {}
-        self._guards: dict[tuple[Path, object], Guard] = {}
+        self._guards: dict[tuple[Path, type, object], Guard] = {}
         self._leaf_reads: list[LeafRead] = []
         self._effects: list[Effect] = []
         self._reason: Effect | Unrecordable | None = None
@@ -170,7 +170,8 @@ class ReadRecorder:
     def guard(self, path: Path, check: Check, location: Location) -> None:
         """Record a condition on the object at `path`."""
         key = path, type(check), getattr(check, "key", getattr(check, "other", None))
-        self._guards.setdefault(key, Guard(path, check, location))
+        if key not in self._guards:
+            self._guards[key] = Guard(path, check, location)
 
     # Objects and where they came from
 
@@ -261,7 +262,7 @@ class ReadRecorder:
         return attributes.read(self, value, name, location)
 
     def iterated(self, value: Any, location: Location, depth: int = 0) -> Any:
-        """What to iterate over in place of `value`, its elements unpacked to `depth`."""
+        """What to iterate over in place of `value`, whose elements are unpacked."""
         return iterated(self, value, location, depth)
 
     def callee(self, function: Any, location: Location) -> Callable[..., Any]:
@@ -402,7 +403,7 @@ def _location_of(function: Any) -> Location:
     function = inspect.unwrap(getattr(function, "__func__", function))
     code = getattr(function, "__code__", None)
     if not isinstance(code, CodeType):
-        call = getattr(type(function), "__call__", None)
+        call = attributes.class_value(type(function), "__call__")
         code = getattr(call, "__code__", None)
     if not isinstance(code, CodeType):
         return Location("<unknown>", 0)

@@ -1,4 +1,4 @@
-"""Builtins that read in a way of their own: `getattr`, `len`, `locals`, `dict.get`, …"""
+"""Builtins that read in a way of their own: `getattr`, `len`, `locals`, `dict.get`."""
 
 import builtins
 import sys
@@ -26,7 +26,8 @@ def of_builtin(
     make = _FUNCTIONS.get(getattr(function, "__name__", ""))
     if make is None or make[0] is not function:
         return None
-    return make[1](recorder, location)
+    callee: Callee = make[1](recorder, location)
+    return callee
 
 
 def of_type(recorder: "ReadRecorder", cls: type, location: Location) -> Callee | None:
@@ -62,7 +63,7 @@ def _getattr(recorder: "ReadRecorder", location: Location) -> Callee:
 
 
 def _hasattr(recorder: "ReadRecorder", location: Location) -> Callee:
-    def call(value: Any, name: str) -> bool:
+    def call(value: Any, name: Any) -> bool:
         if not isinstance(name, str):
             return hasattr(value, name)
         try:

@@ -94,7 +94,7 @@ class Trust:
 
 
 def is_generated(code: CodeType) -> bool:
-    """Whether dataclasses, namedtuple or attrs wrote this: it reads fields only.
+    """Whether dataclasses, namedtuple or attrs wrote this; it reads fields only.
 
     The module frame in which such code is made counts as well: when a user calls `exec`,
     that is noticed by itself.

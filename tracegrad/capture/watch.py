@@ -25,9 +25,8 @@ class Watch:
 
     Notes
     -----
-    A profile hook written in Python would take four fifths of a recording's time. That
-    of `cProfile` is in C, and keeps the code objects it sees, which is all we need. A
-    profiler that is there already is called on, through Python, and put back at the end.
+    The hook of `cProfile` is in C, and keeps the code objects it sees: all we need. A
+    profiler that is there already is called on, by a hook in Python, and put back.
     """
 
     def __init__(
@@ -62,15 +61,15 @@ class Watch:
     ) -> None:
         if self._counting is not None:
             self._counting.disable()
-            codes = [entry.code for entry in self._counting.getstats()]
-            self._seen = {id(code): code for code in codes}
+            codes = (entry.code for entry in self._counting.getstats())
+            self._seen = {id(c): c for c in codes if isinstance(c, CodeType)}
         elif callable(self._previous) or self._previous is None:
             sys.setprofile(self._previous)
         else:
             # Another `cProfile`: only it can put its own hook back.
             self._previous.enable()
         for code in self._seen.values():
-            if isinstance(code, CodeType) and self._is_watched(code):
+            if self._is_watched(code):
                 self._report(code)
 
     def _profile(self, frame: FrameType, event: str, arg: Any) -> None:
