@@ -1,5 +1,5 @@
 """What a call does to the world outside it is noticed, with its line."""
-# ruff: noqa: B006, T201
+# ruff: noqa: B006, B905, PLC0415, T201
 
 import functools
 import heapq

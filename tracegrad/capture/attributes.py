@@ -42,7 +42,7 @@ def read(recorder: "ReadRecorder", value: Any, name: str, location: Location) ->
         return getattr(value, name)
     if recorder.leaves.is_leaf(value):
         path = recorder.path_of(value)
-        return recorder.leaves.attribute(value, name, path, location)
+        return recorder.aloud(recorder.leaves.attribute, value, name, path, location)
     if kind is types.ModuleType:
         return _of_module(recorder, value, name, location)
     if issubclass(type(value), type):
@@ -66,7 +66,7 @@ def _of_module(
 def _of_class(
     recorder: "ReadRecorder", cls: type, name: str, location: Location
 ) -> Any:
-    value = getattr(cls, name)
+    value = recorder.aloud(getattr, cls, name)
     if id(cls) in recorder.born:
         observe_in_class(recorder, cls, None, name, location)
         return value
@@ -94,7 +94,7 @@ def _of_super(
         path = ParentAttribute(own_path, recorder.path_or_held(owner), name)
         recorder.observe(found, path, location)
     if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
-        return recorder.callee(found.fget, location)(value.__self__)
+        return recorder.aloud(recorder.callee(found.fget, location), value.__self__)
     return getattr(value, name)
 
 
@@ -104,7 +104,7 @@ def _of_instance(
     lookup = class_value(type(value), "__getattribute__")
     if isinstance(lookup, types.FunctionType):
         observe_in_class(recorder, type(value), value, "__getattribute__", location)
-        return recorder.callee(lookup, location)(value, name)
+        return recorder.aloud(recorder.callee(lookup, location), value, name)
     found = class_value(type(value), name)
     if found is not MISSING and _is_data_descriptor(found):
         return _through_descriptor(recorder, value, name, found, location)
@@ -222,7 +222,7 @@ def _through_descriptor(
         return recorder.observe(held, Attribute(path, name), location)
     observe_in_class(recorder, type(value), value, name, location)
     if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
-        return recorder.callee(found.fget, location)(value)
+        return recorder.aloud(recorder.callee(found.fget, location), value)
     return _get(recorder, value, name, found, location)
 
 
@@ -238,8 +238,9 @@ def _get(
     if isinstance(getter, types.FunctionType) and not isinstance(
         found, functools.cached_property
     ):
-        return recorder.callee(getter, location)(found, value, type(value))
-    return getattr(value, name)
+        get = recorder.callee(getter, location)
+        return recorder.aloud(get, found, value, type(value))
+    return recorder.aloud(getattr, value, name)
 
 
 def _from_class(
@@ -252,7 +253,7 @@ def _from_class(
     if isinstance(found, functools.cached_property):
         if (path := recorder.path_of(value)) is not None:
             recorder.effect(location, f"fills the cached property `{path}.{name}`")
-        return getattr(value, name)
+        return recorder.aloud(getattr, value, name)
     shown = observe_in_class(recorder, type(value), value, name, location)
     if isinstance(found, (types.FunctionType, staticmethod, classmethod)):
         return getattr(value, name)
@@ -277,7 +278,7 @@ def _missing(
         found = _in_dicts(recorder, value, name, namespace, dicts, location)
         if found is not MISSING:
             return found
-    return recorder.callee(fallback, location)(value, name)
+    return recorder.aloud(recorder.callee(fallback, location), value, name)
 
 
 def _in_dicts(

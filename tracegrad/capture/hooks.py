@@ -62,7 +62,10 @@ class FunctionHooks:
             return known[1]
         if self._recorder.closed:
             return value
-        location, recorder = self._at(line), self._recorder
+        return self._recorder.quietly(self._first_name, name, value, self._at(line))
+
+    def _first_name(self, name: str, value: Any, location: Location) -> Any:
+        recorder = self._recorder
         own = Attribute(self._path, "__globals__")
         recorder.observe(self._globals, own, location)
         namespace = recorder.path_of(self._globals) or own
@@ -112,7 +115,8 @@ class FunctionHooks:
             return memo[2]
         if self._recorder.closed:
             return getattr(value, name)
-        return self._recorder.attribute(value, name, self._at(line))
+        recorder = self._recorder
+        return recorder.quietly(recorder.attribute, value, name, self._at(line))
 
     def holder(self, value: Any, name: str, line: int) -> Any:
         """``value.name`` is about to be set or deleted."""
@@ -232,7 +236,8 @@ class FunctionHooks:
         """`function` is about to be called."""
         if self._recorder.closed:
             return function  # type: ignore[no-any-return]
-        return self._recorder.callee(function, self._at(line))
+        recorder = self._recorder
+        return recorder.quietly(recorder.callee, function, self._at(line))
 
     def mapping(self, value: Any, line: int) -> Any:
         """``**value``."""
@@ -249,9 +254,9 @@ class FunctionHooks:
     def operand(self, value: Any, line: int) -> Any:
         """`value` is an operand, or is formatted, so that all of it is read."""
         recorder = self._recorder
-        if type(value) in _SIMPLE or recorder.closed:
+        if type(value) in _SIMPLE or recorder.closed or recorder.leaves.is_leaf(value):
             return value
-        return recorder.contents(value, self._at(line), 4, True)
+        return recorder.quietly(recorder.contents, value, self._at(line), 4, True)
 
     def contains(self, element: Any, container: Any, line: int) -> bool:
         """``element in container``."""

@@ -211,19 +211,22 @@ def _read_contents(
     if issubclass(type(value), (list, deque)):
         recorder.observe(len(value), Length(path), location)
         return _read_items(recorder, value, path, enumerate(value), location)
-    if instances and _has_namespace(value):
-        names = Attribute(path, "__dict__")
-        read_elements(recorder, vars(value), names, location)
-        for name, part in vars(value).items():
+    if instances and (namespace := _namespace(value)):
+        read_elements(recorder, namespace, Attribute(path, "__dict__"), location)
+        for name, part in namespace.items():
             recorder.observe(part, Attribute(path, name), location)
     return value
 
 
-def _has_namespace(value: Any) -> bool:
-    plain = not isinstance(
-        value, (type, types.ModuleType, types.FunctionType, types.MethodType, Enum)
-    )
-    return plain and isinstance(getattr(value, "__dict__", None), dict)
+def _namespace(value: Any) -> dict[str, Any]:
+    """The attributes of a plain object: its own `__dict__`, whatever its class says."""
+    if issubclass(type(value), (type, types.ModuleType, types.FunctionType, Enum)):
+        return {}
+    try:
+        namespace = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return namespace if type(namespace) is dict else {}
 
 
 def read_elements(
@@ -262,9 +265,7 @@ def _elements(value: Any, instances: bool) -> Iterable[Any]:
         return [*value.keys(), *value.values()]
     if issubclass(type(value), slice):
         return value.start, value.stop, value.step
-    if instances and _has_namespace(value):
-        return list(vars(value).values())
-    return ()
+    return list(_namespace(value).values()) if instances else ()
 
 
 def is_plain_container(value: Any) -> bool:

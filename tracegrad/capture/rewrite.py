@@ -5,7 +5,7 @@ object that the statement then works on. So tracebacks, `locals()` and `super()`
 they were. Each hook gets the line last. See `hooks.FunctionHooks` for what each does.
 """
 
-# ruff: noqa: N802, N815 (`ast` says how these methods are called)
+# ruff: noqa: N815 (`ast` says how these methods are called)
 
 import ast
 import sys

@@ -13,6 +13,10 @@ from typing import Any, Self
 ProfileFunction = Callable[[FrameType, str, Any], object]
 
 
+def _nothing() -> None:
+    """Where the hook is in Python, it stays: turning it off and on costs as much."""
+
+
 class Watch:
     """While entered, keeps the code objects that run in this thread.
 
@@ -38,6 +42,8 @@ class Watch:
         self._report = report
         self._previous: Any = None
         self._counting: cProfile.Profile | None = None
+        self.pause: Callable[[], object] = _nothing
+        self.resume: Callable[[], object] = _nothing
         # By id, for hashing a code object hashes all its parts.
         self._seen: dict[int, CodeType] = {}
 
@@ -46,6 +52,7 @@ class Watch:
         # From 3.12 on cProfile is one for all threads.
         if self._previous is None and sys.version_info < (3, 12):
             self._counting = cProfile.Profile(subcalls=False, builtins=False)
+            self.pause, self.resume = self._counting.disable, self._counting.enable
             self._counting.enable()
         elif callable(self._previous):
             sys.setprofile(self._both)
@@ -68,6 +75,7 @@ class Watch:
         else:
             # Another `cProfile`: only it can put its own hook back.
             self._previous.enable()
+        self.pause = self.resume = _nothing
         for code in self._seen.values():
             if self._is_watched(code):
                 self._report(code)
