@@ -113,7 +113,7 @@ class IsStill(_Valued):
 
     def render(self, value: str, constants: Constants) -> str:
         """See `Check`."""
-        return f"{value} is {constants.add(self.reference)}()"
+        return f"{value} is {constants.alive(self.reference)}"
 
     def old(self) -> str:
         """See `Check`."""
@@ -154,8 +154,9 @@ class HasType:
 
     def render(self, value: str, constants: Constants) -> str:
         """See `Check`."""
-        call = "" if isinstance(self.reference, type) else "()"
-        return f"type({value}) is {constants.add(self.reference)}{call}"
+        if isinstance(self.reference, type):
+            return f"type({value}) is {constants.add(self.reference)}"
+        return f"type({value}) is {constants.alive(self.reference)}"
 
     def old(self) -> str:
         """See `Check`."""

@@ -41,6 +41,10 @@ class Constants:
             self.names[name] = value
         return name
 
+    def alive(self, reference: "weakref.ref[Any]") -> str:
+        """Expression of what a weak reference refers to; None once it is dead."""
+        return f"{self.add(reference)}()"
+
 
 _EXPRESSION_BUILTINS = (
     *("AttributeError", "Exception", "IndexError", "KeyError", "TypeError"),
@@ -248,7 +252,7 @@ class Held(_Root):
 
     def render(self, bases: Sequence[str], constants: Constants) -> str:
         """See `Path`."""
-        return f"{constants.add(self.reference)}()"
+        return constants.alive(self.reference)
 
     def text(self) -> str:
         """See `Path`."""
