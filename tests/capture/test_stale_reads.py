@@ -1,14 +1,18 @@
 """Whatever a call read from outside: change it in each way, and the guards miss."""
 # ruff: noqa: B905, PLC0415, RUF005, RUF012, SIM101, SIM300
 
+import copy
+import datetime
 import enum
 import functools
 import math
+import operator
 import sys
 import types
-from collections import OrderedDict, deque, namedtuple
+from collections import OrderedDict, UserList, deque, namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -128,6 +132,35 @@ class Intercepting:
 
 
 INTERCEPTING = Intercepting()
+
+
+class Text(str):
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = str.__hash__
+
+
+class Size(float):
+    pass
+
+
+class Words(list[str]):
+    """A list with nothing of its own."""
+
+
+class Shouting(dict[str, str]):
+    def __getitem__(self, key: str) -> str:
+        return super().__getitem__(key).upper()
+
+
+TAGGED = Text("a")
+SIZE = Size(2.0)
+WORDS = Words(["a", "b"])
+SHOUTING = Shouting(a="x")
+DAY = datetime.date(2020, 1, 2)
+HALF = Fraction(1, 2)
+USER_LIST = UserList([1, 2])
 
 
 class Holder:
@@ -403,6 +436,33 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("__getattr__", lambda: DYNAMIC.x, set_item(DYNAMIC.values, "x", 2)),
     ("__getattr__ hidden", lambda: DYNAMIC.x, set_attribute(DYNAMIC, "x", 2)),
     ("__getattribute__", lambda: INTERCEPTING.width, set_global("SCALE", 7.0)),
+    (
+        "passed through __getattribute__",
+        lambda: INTERCEPTING.factor,
+        set_attribute(INTERCEPTING, "factor", 7),
+    ),
+    ("str subclass", lambda: TAGGED, set_global("TAGGED", Text("b"))),
+    ("float subclass", lambda: SIZE * 2, set_global("SIZE", Size(3.0))),
+    ("list subclass item", lambda: WORDS[0], set_item(WORDS, 0, "c")),
+    ("list subclass loop", lambda: [w for w in WORDS], set_item(WORDS, 0, "c")),
+    ("list subclass in", lambda: "a" in WORDS, set_item(WORDS, 0, "c")),
+    ("date", lambda: DAY.isoformat(), set_global("DAY", datetime.date(2021, 1, 2))),
+    ("fraction", lambda: HALF * 2, set_global("HALF", Fraction(1, 3))),
+    ("user list", lambda: USER_LIST[0], set_item(USER_LIST.data, 0, 9)),
+    ("copied object", lambda: copy.copy(POINT).x, set_attribute(POINT, "x", 5)),
+    ("asdict", lambda: asdict(POINT), set_attribute(POINT, "x", 5)),
+    (
+        "attrgetter",
+        lambda: operator.attrgetter("inner.depth")(CONFIG),
+        set_attribute(CONFIG.inner, "depth", 5),
+    ),
+    ("repr", lambda: repr(POINT), set_attribute(POINT, "x", 5)),
+    ("formatted object", lambda: f"{POINT}", set_attribute(POINT, "x", 5)),
+    (
+        "slot copied",
+        lambda: copy.copy(SLOTTED).value,
+        set_attribute(SLOTTED, "value", 2),
+    ),
     ("guard dict", lambda: HOLDER.b, set_item(HOLDER._second, "b", 3)),
     ("guard dict earlier", lambda: HOLDER.b, set_item(HOLDER._first, "b", 3)),
     ("guard dict hidden", lambda: HOLDER.b, set_attribute(HOLDER, "b", 3)),
@@ -605,9 +665,17 @@ def test_other_arguments_miss(args: Any, kwargs: Any) -> None:
     assert not recording.hits(take, *args, **kwargs)
 
 
-def test_keyword_order_does_not_matter() -> None:
-    recording = Recording(take, 1, a=1, b=2)
-    assert recording.hits(take, 1, b=2, a=1)
+def test_keyword_order_matters_only_to_a_dict_of_keywords() -> None:
+    def named(a: int, b: int) -> int:
+        return a - b
+
+    def gathered(**rest: int) -> list[str]:
+        return list(rest)
+
+    assert Recording(named, a=1, b=2).hits(named, b=2, a=1)
+    recording = Recording(gathered, a=1, b=2)
+    assert recording.hits(gathered, a=1, b=2)
+    assert not recording.hits(gathered, b=2, a=1)
 
 
 def test_leaves_come_back_in_order_of_first_read() -> None:
@@ -749,3 +817,14 @@ def test_ordered_dict_and_subclasses_are_read() -> None:
     assert recording.hits(function, OrderedDict(a=1))
     assert not recording.hits(function, OrderedDict(a=2))
     assert not recording.hits(function, {"a": 1})
+
+
+def test_object_that_cannot_be_followed_is_not_recorded() -> None:
+    recording = Recording(lambda: vars(Config)["eps"])
+    assert recording.result == Config.eps
+    assert "of type mappingproxy" in recording.reason
+    shouted = Recording(lambda: SHOUTING["a"])
+    assert shouted.result == "X"
+    assert "`global SHOUTING`, of type Shouting" in shouted.reason
+    view = TABLE.values()
+    assert "of type dict_values" in Recording(lambda: [v for v in view]).reason

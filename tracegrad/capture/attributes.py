@@ -105,6 +105,13 @@ def _of_instance(
     if isinstance(lookup, types.FunctionType):
         observe_in_class(recorder, type(value), value, "__getattribute__", location)
         return recorder.aloud(recorder.callee(lookup, location), value, name)
+    return of_instance(recorder, value, name, location)
+
+
+def of_instance(
+    recorder: "ReadRecorder", value: Any, name: str, location: Location
+) -> Any:
+    """The attribute of a plain object, its own `__getattribute__` aside."""
     found = class_value(type(value), name)
     if found is not MISSING and _is_data_descriptor(found):
         return _through_descriptor(recorder, value, name, found, location)

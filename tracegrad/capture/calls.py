@@ -121,7 +121,8 @@ def _method(
     path = recorder.path_of(owner)
     if path is not None and not _is_of_package(module):
         purity = method_purity(owner, function.__name__, path)
-        recorder.contents(owner, location)
+        if purity is not Purity.EFFECT:
+            recorder.contents(owner, location, 4, True)
     return _trusted(recorder, method, purity, location)
 
 
@@ -263,6 +264,8 @@ def _bound(
     if recorder.leaves.is_leaf(owner):
         return _reading(recorder, function, location)
     path = recorder.path_of(owner)
+    if name == "__getattribute__":
+        return special.getattribute(recorder, location, owner)
     purity = method_purity(owner, name, path)
     if purity is Purity.EFFECT:
         recorder.effect(location, _said(owner, name, path, function))
@@ -271,7 +274,7 @@ def _bound(
         read = special.of_container(recorder, owner, name, path, location)
         if read is not None:
             return read
-        shown = recorder.contents(owner, location)
+        shown = recorder.contents(owner, location, 4, True)
         if shown is not owner:
             function = getattr(shown, name)
     return _trusted(recorder, function, purity, location)
@@ -285,6 +288,8 @@ def _said(owner: Any, name: str, path: Path | None, function: Any) -> str:
 
 def _unbound(recorder: "ReadRecorder", function: Any, location: Location) -> Callee:
     """A method taken from its class: `list.append(values, 1)`."""
+    if function is object.__getattribute__:
+        return special.getattribute(recorder, location)
 
     def call(owner: Any, *args: Any, **kwargs: Any) -> Any:
         if recorder.leaves.is_leaf(owner):
@@ -294,7 +299,7 @@ def _unbound(recorder: "ReadRecorder", function: Any, location: Location) -> Cal
         if method_purity(owner, name, path) is Purity.EFFECT:
             recorder.effect(location, _said(owner, name, path, function))
         elif path is not None:
-            recorder.contents(owner, location)
+            recorder.contents(owner, location, 4, True)
         read = [recorder.contents(arg, location) for arg in args]
         return function(owner, *read, **kwargs)
 
@@ -308,9 +313,9 @@ def _trusted(
         recorder.effect(location, f"calls {display_name(function)}")
     if purity is Purity.WRITES:
         return _writing(recorder, function, location)
-    if purity is not Purity.READS:
+    if purity in (Purity.EFFECT, Purity.SHALLOW):
         return function  # type: ignore[no-any-return]
-    return _reading(recorder, function, location)
+    return _reading(recorder, function, location, purity is Purity.LOOKS)
 
 
 def _writing(recorder: "ReadRecorder", function: Any, location: Location) -> Callee:
@@ -326,15 +331,20 @@ def _writing(recorder: "ReadRecorder", function: Any, location: Location) -> Cal
     return call
 
 
-def _reading(recorder: "ReadRecorder", function: Any, location: Location) -> Callee:
+def _reading(
+    recorder: "ReadRecorder",
+    function: Any,
+    location: Location,
+    instances: bool = False,
+) -> Callee:
     """Call `function` as it is, once all that its arguments hold has been read."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if recorder.closed:
             return function(*args, **kwargs)
-        read = [_argument(recorder, arg, location) for arg in args]
+        read = [_argument(recorder, arg, location, instances) for arg in args]
         for name, value in kwargs.items():
-            kwargs[name] = _argument(recorder, value, location)
+            kwargs[name] = _argument(recorder, value, location, instances)
             if name == "out" and recorder.path_of(value) is not None:
                 _written(recorder, value, location)
         return function(*read, **kwargs)
@@ -342,7 +352,9 @@ def _reading(recorder: "ReadRecorder", function: Any, location: Location) -> Cal
     return call
 
 
-def _argument(recorder: "ReadRecorder", value: Any, location: Location) -> Any:
+def _argument(
+    recorder: "ReadRecorder", value: Any, location: Location, instances: bool
+) -> Any:
     if isinstance(value, (types.FunctionType, types.MethodType)):
         # A callback: `sorted(key=f)`, `map(f, …)`.
         return callee(recorder, value, location)
@@ -350,7 +362,7 @@ def _argument(recorder: "ReadRecorder", value: Any, location: Location) -> Any:
         return callee(recorder, value, location)
     if recorder.path_of(value) is not None and hasattr(type(value), "__next__"):
         recorder.effect(location, f"consumes the iterator `{recorder.path_of(value)}`")
-    return recorder.contents(value, location)
+    return recorder.contents(value, location, 4, instances)
 
 
 def _written(recorder: "ReadRecorder", value: Any, location: Location) -> None:

@@ -7,6 +7,7 @@ a miss evaluate it. Each takes some 15 to 40 nanoseconds, so it is written for s
 import math
 import struct
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Protocol, final
@@ -250,6 +251,39 @@ def _typed(elements: frozenset[Any]) -> set[tuple[type, Any]]:
 
 def _slice_parts(value: slice) -> tuple[Any, Any, Any]:
     return value.start, value.stop, value.step
+
+
+@final
+class HasBaseValue:
+    """The value of an instance of a subclass of `int`, `str`, …, by their equality."""
+
+    __slots__ = ("_check", "_convert")
+
+    def __init__(self, value: Any) -> None:
+        self._convert = next(c for base, c in _PLAIN if issubclass(type(value), base))
+        self._check = value_check(self._convert(value))
+
+    def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
+        plain = f"{constants.add(self._convert)}({value})"
+        return self._check.render(plain, constants)
+
+    def old(self) -> str:
+        """See `Check`."""
+        return self._check.old()
+
+    def new(self, value: Any) -> str:
+        """See `Check`."""
+        return self._check.new(self._convert(value))
+
+
+_PLAIN: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (int, int.__int__),
+    (float, float.__float__),
+    (complex, complex.__complex__),
+    (str, str.__str__),
+    (bytes, bytes.__bytes__),
+)
 
 
 def value_check(value: Any) -> Check:

@@ -153,12 +153,15 @@ class FunctionHooks:
             return value[key]
         if recorder.leaves.is_leaf(value):
             return value[recorder.contents(key, self._at(line))]
-        if not kinds.is_plain_container(value):
+        if type(value) not in kinds.PLAIN:
             method = self._user_method(value, "__getitem__", line)
-            return value[key] if method is None else method(key)
+            if method is not None:
+                return method(key)
         path = recorder.path_of(value)
-        if path is None or issubclass(type(value), tuple):
+        if path is None or issubclass(type(value), (tuple, type)):
             return value[key]
+        if not kinds.is_container(value):
+            return recorder.contents(value, self._at(line), 4, True)[key]
         return self._outside_item(value, key, path, self._at(line))
 
     def _outside_item(
@@ -174,7 +177,8 @@ class FunctionHooks:
             elif not isinstance(entry, Path):
                 recorder.guard(path, Holds(key, False), location)
             return value[key]  # raises, or fills in
-        if not issubclass(type(value), dict) and not -len(value) <= key < len(value):
+        sequence = type(key) is int and not issubclass(type(value), dict)
+        if sequence and not -len(value) <= key < len(value):
             recorder.length(value, location)
         return recorder.observe(value[key], Item(path, entry), location)
 
@@ -263,16 +267,16 @@ class FunctionHooks:
         recorder = self._recorder
         if recorder.closed or recorder.leaves.is_leaf(container):
             return element in container
-        path = recorder.path_of(container)
-        if isinstance(container, (dict, set)) and path is not None:
-            if kinds.is_key(element):
-                found = element in container
-                recorder.guard(path, Holds(element, found), self._at(line))
-                return found
-        elif not kinds.is_plain_container(container):
+        if type(container) not in kinds.PLAIN:
             method = self._user_method(container, "__contains__", line)
             if method is not None:
                 return bool(method(element))
+        path = recorder.path_of(container)
+        keyed = issubclass(type(container), (dict, set, frozenset))
+        if keyed and path is not None and kinds.is_key(element):
+            found = element in container
+            recorder.guard(path, Holds(element, found), self._at(line))
+            return found
         element = self.operand(element, line)
         return element in self.operand(container, line)
 
@@ -300,7 +304,7 @@ class FunctionHooks:
         recorder = self._recorder
         if type(value) in _SIMPLE or recorder.closed or recorder.leaves.is_leaf(value):
             return value
-        if kinds.is_plain_container(value):
+        if kinds.is_container(value):
             if issubclass(type(value), np.ndarray):
                 return recorder.contents(value, self._at(line))
             recorder.length(value, self._at(line))
@@ -399,9 +403,10 @@ def iterated(
     """What to iterate over in place of `value`."""
     if type(value) in _SIMPLE or recorder.leaves.is_leaf(value):
         return value
-    if kinds.is_plain_container(value):
+    if type(value) in kinds.PLAIN:
         return recorder.contents(value, location, depth)
-    if isinstance(attributes.class_value(type(value), "__iter__"), types.FunctionType):
+    own = attributes.class_value(type(value), "__iter__")
+    if isinstance(own, types.FunctionType) and not issubclass(type(value), type):
         made = user_method(recorder, value, "__iter__", location)()
         step = attributes.class_value(type(made), "__next__")
         if isinstance(step, types.FunctionType):
@@ -410,7 +415,8 @@ def iterated(
     path = recorder.path_of(value)
     if path is not None and hasattr(type(value), "__next__"):
         recorder.effect(location, f"consumes the iterator `{path}`")
-    return value
+        return value
+    return recorder.contents(value, location, depth)
 
 
 def _steps(step: Callable[[], Any]) -> Iterator[Any]:

@@ -14,8 +14,9 @@ class Purity(Enum):
     """What a trusted call does with its arguments."""
 
     SHALLOW = "keeps or classifies them"
-    READS = "reads all of them"
-    WRITES = "reads all of them and changes the first"
+    READS = "reads what containers among them hold"
+    LOOKS = "reads the attributes of objects among them, too"
+    WRITES = "as READS, and changes the first"
     EFFECT = "may change something, or read what changes"
 
 
@@ -44,7 +45,12 @@ PURE_MODULES = _words("""
     einops opt_einsum
     ml_dtypes typing_extensions
     """)
-_SHALLOW_MODULES = frozenset({"typing", "types", "abc", "_abc", "dataclasses", "enum"})
+_SHALLOW_MODULES = frozenset({"typing", "types", "abc", "_abc", "enum"})
+# These work on elements of what they are given, and call back for the rest.
+_ELEMENTWISE_MODULES = frozenset(
+    {"tracegrad", "numpy", "scipy", "math", "cmath"}
+    | {"itertools", "functools", "collections", "heapq"}
+)
 
 # The exceptions, by module: what changes its first argument, and what does more.
 _WRITERS = {
@@ -97,14 +103,21 @@ def module_purity(module: str | None, name: str) -> Purity:
         return Purity.EFFECT
     if name in _WRITERS.get(plain, ()):
         return Purity.WRITES
-    return Purity.SHALLOW if root in _SHALLOW_MODULES else Purity.READS
+    if root in _SHALLOW_MODULES:
+        return Purity.SHALLOW
+    return Purity.READS if plain in _ELEMENTWISE_MODULES else Purity.LOOKS
 
 
 def builtin_purity(name: str) -> Purity:
     """What a builtin function or type does."""
     if name in SHALLOW_BUILTINS:
         return Purity.SHALLOW
+    if name in _LOOKING_BUILTINS:
+        return Purity.LOOKS
     return Purity.READS if name in PURE_BUILTINS else Purity.EFFECT
+
+
+_LOOKING_BUILTINS = _words("str repr ascii format hash")
 
 
 def method_purity(owner: Any, name: str, path: Path | None) -> Purity:

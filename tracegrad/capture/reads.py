@@ -31,6 +31,7 @@ from tracegrad.capture.paths import (
     Arguments,
     Attribute,
     Default,
+    Elements,
     Function,
     Held,
     Keyword,
@@ -305,6 +306,8 @@ class ReadRecorder:
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         self.observe(len(args), Length(Arguments()), location)
         self.guard(Keywords(), HasKeys(frozenset(kwargs)), location)
+        if len(kwargs) > 1 and _sees_keyword_order(function):
+            self.observe(tuple(kwargs), Elements(Keywords()), location)
         names = _parameter_names(function)
         read = tuple(
             self.observe(arg, Argument(i, names.get(i)), location)
@@ -428,6 +431,15 @@ def _location_of(function: Any) -> Location:
     if not isinstance(code, CodeType):
         return Location("<unknown>", 0)
     return Location(code.co_filename, code.co_firstlineno)
+
+
+def _sees_keyword_order(function: Any) -> bool:
+    """Whether `function` gathers keyword arguments in a dict, which has their order."""
+    if type(function) is MethodType:
+        function = function.__func__
+    if type(function) is not FunctionType:
+        return True
+    return bool(function.__code__.co_flags & inspect.CO_VARKEYWORDS)
 
 
 def _parameter_names(function: Any) -> dict[int, str]:
