@@ -1,6 +1,7 @@
 """Whatever a call read from outside: change it in each way, and the guards miss."""
 # ruff: noqa: B905, PLC0415, RUF005, RUF012, SIM101, SIM300
 
+import contextlib
 import copy
 import datetime
 import enum
@@ -360,6 +361,31 @@ def loop_over_items() -> Any:
     return [(k, v) for k, v in TABLE.items()]
 
 
+@contextlib.contextmanager
+def scaled() -> Any:
+    yield SCALE
+
+
+def trusted_wrapper(function: Any) -> Any:
+    """What a decorator of a trusted package makes."""
+    namespace: dict[str, Any] = {"__name__": "itertools"}
+    text = (
+        "def wrap(f):\n    def wrapper(*a):\n        return f(*a)\n    return wrapper"
+    )
+    exec(compile(text, "<frozen wrappers>", "exec"), namespace)
+    return functools.wraps(function)(namespace["wrap"](function))
+
+
+@trusted_wrapper
+def wrapped() -> float:
+    return SCALE
+
+
+def use_context() -> float:
+    with scaled() as value:
+        return value * 2
+
+
 READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("global", lambda: SCALE, set_global("SCALE", 3.0)),
     ("global of another type", lambda: SCALE, set_global("SCALE", 2)),
@@ -463,6 +489,8 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
         lambda: copy.copy(SLOTTED).value,
         set_attribute(SLOTTED, "value", 2),
     ),
+    ("read in a context manager", use_context, set_global("SCALE", 9.0)),
+    ("read in a wrapped function", lambda: wrapped(), set_global("SCALE", 9.0)),
     ("guard dict", lambda: HOLDER.b, set_item(HOLDER._second, "b", 3)),
     ("guard dict earlier", lambda: HOLDER.b, set_item(HOLDER._first, "b", 3)),
     ("guard dict hidden", lambda: HOLDER.b, set_attribute(HOLDER, "b", 3)),

@@ -4,7 +4,6 @@ A user function's copy is called from the user's own frame, with nothing in betw
 Trusted code gets its arguments after what they hold has been read.
 """
 
-import contextlib
 import functools
 import types
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from tracegrad.capture import attributes, special
 from tracegrad.capture.effects import Location
 from tracegrad.capture.handlers import find_handler
 from tracegrad.capture.instrument import is_instrumented
-from tracegrad.capture.paths import Attribute, Elements, Path
+from tracegrad.capture.paths import Attribute, Cell, Elements, Path
 from tracegrad.capture.purity import (
     Purity,
     builtin_purity,
@@ -80,29 +79,47 @@ def _function(
         return recorder.instrumented(function, location)
     if is_generated(code):
         return function
-    if code is _CONTEXT_MANAGER:
-        return _context_manager(recorder, function, location)
-    purity = module_purity(function.__module__, function.__name__)
-    return _trusted(recorder, function, purity, location)
+    # Not `__module__`: `functools.wraps` gives a wrapper that of what it wraps.
+    module = function.__globals__.get("__name__")
+    purity = module_purity(module, function.__name__)
+    return _trusted(
+        recorder, _rewrapped(recorder, function, location), purity, location
+    )
 
 
-@contextlib.contextmanager
-def _example() -> Any:
-    yield
-
-
-# What `contextlib.contextmanager` returns, whatever it decorates.
-_CONTEXT_MANAGER = _example.__code__
-
-
-def _context_manager(
+def _rewrapped(
     recorder: "ReadRecorder", function: types.FunctionType, location: Location
-) -> Callee:
-    inner: Any = getattr(function, "__wrapped__")  # noqa: B009 (unknown to mypy)
+) -> types.FunctionType:
+    """A trusted wrapper around the instrumented copy of a user function.
+
+    What `contextlib.contextmanager` or a decorator like `no_grad` makes holds the
+    user's function in a cell.
+    """
+    cells = list(function.__closure__ or ())
     path = recorder.path_of(function)
-    if path is not None:
-        recorder.observe(inner, Attribute(path, "__wrapped__"), location)
-    return contextlib.contextmanager(callee(recorder, inner, location))
+    for i, cell in enumerate(cells):
+        try:
+            held = cell.cell_contents
+        except ValueError:  # not bound yet
+            continue
+        if not _is_user(recorder, held):
+            continue
+        if path is not None:
+            own = Cell(path, i, function.__code__.co_freevars[i])
+            recorder.observe(held, own, location)
+        cells[i] = types.CellType(callee(recorder, held, location))
+    if cells == list(function.__closure__ or ()):
+        return function
+    copy = types.FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        tuple(cells),
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__dict__.update(function.__dict__)
+    return copy
 
 
 def _method(
