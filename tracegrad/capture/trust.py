@@ -94,10 +94,10 @@ class Trust:
 
 
 def is_generated(code: CodeType) -> bool:
-    """Whether dataclasses, namedtuple or attrs wrote this: it reads fields only.
+    """Whether dataclasses, namedtuple or attrs wrote this: it only reads fields.
 
-    The module frame in which such code is made counts as well: when a user calls `exec`,
-    that is noticed by itself.
+    The module frame in which such code is made counts as well: a user's own call of
+    `exec` is noticed by itself.
     """
     if code.co_filename == "<string>":
         return (
