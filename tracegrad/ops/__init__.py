@@ -12,11 +12,16 @@ from tracegrad.ops import (
     creation,
     dunders,
     exponential,
+    joining,
+    movement,
     normalizing,
     randomness,
+    rearranging,
     reductions,
     shaping,
+    splitting,
     views,
+    windows,
 )
 
 __all__ = [
@@ -28,9 +33,14 @@ __all__ = [
     "creation",
     "dunders",
     "exponential",
+    "joining",
+    "movement",
     "normalizing",
     "randomness",
+    "rearranging",
     "reductions",
     "shaping",
+    "splitting",
     "views",
+    "windows",
 ]
