@@ -24,6 +24,9 @@ from tracegrad.ops import (
     windows,
 )
 
+# After all modules: what they define becomes methods of Tensor.
+dunders.install()
+
 __all__ = [
     "arithmetic",
     "casts",

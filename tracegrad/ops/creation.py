@@ -74,6 +74,7 @@ def _full_kernel(
     name="full",
     abstract=_full_abstract,
     kernel=_full_kernel,
+    numpy="np.full({size}, {fill_value}, {dtype})",
     public=False,
     method=False,
 )

@@ -28,7 +28,8 @@ def _augmented(operator: OpDef) -> Callable[..., Any]:
     return method
 
 
-def _install() -> None:
+def install() -> None:
+    """Attach Python's operators and the public functions that are methods."""
     for python_name, name in _BINARY.items():
         operator = OPERATORS[name]
         call = operator.facts["fast"] or operator.call
@@ -43,6 +44,3 @@ def _install() -> None:
         if definition.method:
             setattr(Tensor, definition.name, definition.function)
     Tensor.__matmul__ = FUNCTIONS["matmul"].function  # type: ignore[attr-defined]
-
-
-_install()

@@ -50,6 +50,7 @@ def _matrix(rng: Any) -> Any:
     abstract=_permuted,
     kernel=lambda xp, input, dims: xp.transpose(input, dims),
     canonical=_permute_canonical,
+    numpy="{input}.transpose({dims})",
     examples=lambda rng: [((rng.standard_normal((2, 3, 4)), 2, 0, 1), {})],
 )
 def permute(input: Tensor, *dims: int) -> Tensor:
@@ -86,6 +87,7 @@ def _swapped(ndim: int, dim0: int, dim1: int) -> tuple[int, ...]:
         input, _swapped(input.ndim, dim0, dim1)
     ),
     canonical=_transpose_canonical,
+    numpy="np.swapaxes({input}, {dim0}, {dim1})",
     examples=lambda rng: [((_matrix(rng), 0, 1), {})],
 )
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
@@ -207,6 +209,8 @@ def _view_kernel(xp: Any, input: Any, shape: Shape) -> Any:
     abstract=_view_abstract,
     kernel=_view_kernel,
     canonical=_view_canonical,
+    shape_only=True,
+    numpy="{input}.reshape({shape})",
     public=False,
     method=False,
     examples=lambda rng: [((_matrix(rng), 3, 2), {})],
@@ -343,6 +347,8 @@ def _expand_kernel(xp: Any, input: Any, size: Shape) -> Any:
     abstract=_expand_abstract,
     kernel=_expand_kernel,
     canonical=_expand_canonical,
+    broadcasts=True,
+    numpy="np.broadcast_to({input}, {size})",
     examples=lambda rng: [((rng.standard_normal((3, 1)), 2, 3, 2), {})],
 )
 def expand(input: Tensor, *size: int) -> Tensor:
@@ -492,6 +498,8 @@ def _unsqueeze_kernel(xp: Any, input: Any, dim: int) -> Any:
     abstract=_unsqueeze_abstract,
     kernel=_unsqueeze_kernel,
     canonical=_unsqueeze_canonical,
+    shape_only=True,
+    numpy="np.expand_dims({input}, {dim})",
     examples=lambda rng: [((_matrix(rng), 1), {})],
 )
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
@@ -523,6 +531,8 @@ def _squeeze_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, A
     ),
     kernel=lambda xp, input, dim: xp.squeeze(input, axis=dim),
     canonical=_squeeze_canonical,
+    shape_only=True,
+    numpy="np.squeeze({input}, {dim})",
     examples=lambda rng: [((rng.standard_normal((1, 3, 1)),), {})],
 )
 def squeeze(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
