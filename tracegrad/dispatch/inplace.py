@@ -38,7 +38,7 @@ def apply_inplace(
     check_writable(target, operator.name + "_")
     for other in operands[1:]:
         if isinstance(other, Tensor):
-            _check_overlap(target, other, operator.name + "_")
+            check_overlap(target, other, operator.name + "_")
     value = bind(operator, operands, attributes)
     check_fits(target, value, operator.name + "_")
     write(target, value)
@@ -110,7 +110,8 @@ def _check_tape(target: Tensor, name: str) -> None:
         )
 
 
-def _check_overlap(target: Tensor, other: Tensor, name: str) -> None:
+def check_overlap(target: Tensor, other: Tensor, name: str) -> None:
+    """Refuse an operand that shares part of the target's memory, but not all."""
     a, b = target._array, other._array
     if a.__class__ is not np.ndarray or b.__class__ is not np.ndarray:
         return

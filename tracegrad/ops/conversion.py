@@ -19,7 +19,12 @@ from tracegrad.dtypes import (
     from_numpy_dtype,
     get_default_dtype,
 )
-from tracegrad.errors import ArgumentTypeError, DTypeError, ShapeError
+from tracegrad.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    ArgumentValueError,
+    DTypeError,
+)
 from tracegrad.ops._pointwise import convert
 from tracegrad.ops.casts import cast
 from tracegrad.ops.creation import (
@@ -52,15 +57,15 @@ def _as_numpy(data: Any) -> np.ndarray[Any, Any]:
     try:
         array = np.asarray(data)
     except ValueError as error:
-        raise ShapeError(
+        raise ArgumentError(
             f"the nested lists are not of equal lengths: {error}"
         ) from None
     except OverflowError as error:
-        raise DTypeError(f"a number does not fit an int64: {error}") from None
+        raise ArgumentValueError(f"a number does not fit an int64: {error}") from None
     if array.dtype == object:
         array = np.array(_unwrapped(data))
     if array.dtype.kind == "u" and not isinstance(data, np.ndarray | np.generic):
-        raise DTypeError("a number does not fit an int64")
+        raise ArgumentValueError("a number does not fit an int64")
     return array
 
 
@@ -125,7 +130,7 @@ def tensor(
     ------
     ArgumentTypeError
         If `data` does not consist of numbers.
-    ShapeError
+    ArgumentError
         If nested sequences have different lengths.
     DTypeError
         If an integer does not fit the dtype.

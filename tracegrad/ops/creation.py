@@ -10,7 +10,7 @@ from tracegrad.device import CPU, Device, device
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import DType, dtype_of_scalar, get_default_dtype
-from tracegrad.errors import ArgumentError, ArgumentTypeError, ShapeError
+from tracegrad.errors import ArgumentTypeError, ArgumentValueError, ShapeError
 from tracegrad.ops._families import primitive
 from tracegrad.ops._pointwise import convert, wrapped_scalar
 from tracegrad.sizes import Dimension, Shape, SymbolicSize, contiguous_strides
@@ -362,9 +362,9 @@ def full_like(
 
 def _range_length(start: Any, end: Any, step: Any) -> int:
     if step == 0:
-        raise ArgumentError("arange: the step can't be 0")
+        raise ArgumentValueError("arange: the step can't be 0")
     if (end - start) / step < 0:
-        raise ArgumentError(
+        raise ArgumentValueError(
             f"arange: from {start} to {end} with step {step} leads away from the end"
         )
     if all(isinstance(n, int) for n in (start, end, step)):
@@ -421,7 +421,7 @@ def arange(
 
     Raises
     ------
-    ArgumentError
+    ArgumentValueError
         If the step is 0 or leads away from the end.
 
     Examples

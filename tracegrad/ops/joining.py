@@ -8,7 +8,7 @@ from typing import Any
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, from_numpy_dtype, result_type_of
-from tracegrad.errors import ShapeError
+from tracegrad.errors import ArgumentError, ShapeError
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._pointwise import convert
 from tracegrad.ops._reduction import canonical_dim
@@ -27,7 +27,7 @@ def _is_skipped(shape: Shape) -> bool:
 def _cat_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
     tensors = operands[0]
     if not tensors:
-        raise ShapeError("cat: there is no tensor to join")
+        raise ArgumentError("cat: there is no tensor to join")
     if any(t.ndim == 0 for t in tensors):
         raise ShapeError("cat: tensors without dimensions can't be joined; use stack")
     ranks = [t.ndim for t in tensors if not _is_skipped(t._array.shape)]

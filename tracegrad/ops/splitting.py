@@ -6,7 +6,7 @@ from typing import Any
 
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentError, ShapeError
+from tracegrad.errors import IndexRangeError, ShapeError
 from tracegrad.ops._families import view_family
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.joining import cat, stack
@@ -208,7 +208,7 @@ _split_along("dsplit", lambda input: 2, 3)
 def _unbind_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
     ndim = operands[0].ndim
     if ndim == 0:
-        raise ArgumentError("unbind: a 0-dim tensor has no dimension to take apart")
+        raise IndexRangeError("unbind: a 0-dim tensor has no dimension to take apart")
     return {"dim": canonical_dim("unbind", attributes["dim"], ndim)}
 
 

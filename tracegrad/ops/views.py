@@ -542,7 +542,21 @@ def squeeze(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
 squeeze.vjp(input=lambda ct, input_spec: reshape(ct, *input_spec[0]))
 
 
-# -- detach, view_write -------------------------------------------------------------
+# -- alias, detach, view_write -------------------------------------------------------------
+
+
+@view_family(
+    abstract=lambda input: input,
+    kernel=lambda xp, input: input[...],
+    public=False,
+    method=False,
+    examples=lambda rng: [((_matrix(rng),), {})],
+)
+def alias(input: Tensor) -> Tensor:
+    """The same memory, as another tensor: ``x[...]``."""
+
+
+alias.vjp(input=lambda ct: ct)
 
 
 @primitive(

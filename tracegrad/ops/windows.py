@@ -8,7 +8,7 @@ from typing import Any
 from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, public_function
 from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import int64
-from tracegrad.errors import ArgumentError, ShapeError
+from tracegrad.errors import ArgumentValueError, ShapeError
 from tracegrad.ops._families import primitive, view_family
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.creation import counted, stride_order
@@ -86,7 +86,7 @@ def _unfold_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, An
             f"unfold: a window of {size} does not fit dimension {dim} of {length}"
         )
     if step <= 0:
-        raise ArgumentError(f"unfold: the step must be positive, it is {step}")
+        raise ArgumentValueError(f"unfold: the step must be positive, it is {step}")
     return {"dimension": dim, "size": size, "step": step}
 
 
