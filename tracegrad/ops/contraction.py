@@ -39,7 +39,9 @@ def check_one_dtype(name: str, *tensors: Any) -> None:
             "convert one with tensor.to(dtype)"
         )
     if tensors[0].dtype is bool_:
-        raise DTypeError(f"{name} is not defined for bool; use tensor.to(tracegrad.int64)")
+        raise DTypeError(
+            f"{name} is not defined for bool; use tensor.to(tracegrad.int64)"
+        )
 
 
 def _matmul_abstract(input: TensorSpec, other: TensorSpec) -> TensorSpec:

@@ -134,10 +134,18 @@ def _conv_weight_kernel(
     each = x.shape[1] // groups
     depth, length = each * math.prod(kernel_size), math.prod(counts)
     # (groups, channels, *kernel_size, batch, *counts): one product per group sums over all.
-    order = (1, 2, *range(3, 3 + len(kernel_size)), 0, *range(3 + len(kernel_size), cols.ndim))
+    order = (
+        1,
+        2,
+        *range(3, 3 + len(kernel_size)),
+        0,
+        *range(3 + len(kernel_size), cols.ndim),
+    )
     matrix = xp.transpose(cols, order).reshape(groups, depth, batch * length)
     rows = c.reshape(batch, groups, out // groups, length)
-    rows = xp.transpose(rows, (1, 2, 0, 3)).reshape(groups, out // groups, batch * length)
+    rows = xp.transpose(rows, (1, 2, 0, 3)).reshape(
+        groups, out // groups, batch * length
+    )
     result = xp.matmul(rows, xp.swapaxes(matrix, 1, 2))
     result = result.reshape(out, each, *kernel_size)
     return convert(xp, result, from_numpy_dtype(input.dtype))
@@ -183,7 +191,9 @@ def _check_channels(input: TensorSpec, weight: TensorSpec, groups: int) -> None:
             f"{input.shape[1]}"
         )
     if out % groups:
-        raise ShapeError(f"conv: {out} output channels do not split into {groups} groups")
+        raise ShapeError(
+            f"conv: {out} output channels do not split into {groups} groups"
+        )
 
 
 def _conv_input_abstract(
@@ -204,7 +214,9 @@ def _conv_input_abstract(
         )
     shape = (input.shape[0], weight.shape[1] * groups, *size)
     if any(isinstance(n, int) and n < 1 for n in size):
-        raise ShapeError(f"conv_transpose: the result would have shape {shape_text(shape)}")
+        raise ShapeError(
+            f"conv_transpose: the result would have shape {shape_text(shape)}"
+        )
     return TensorSpec(input.dtype, shape, (), input.device)
 
 
@@ -314,8 +326,10 @@ conv.vjp(
             groups,
         )
     ),
-    weight=lambda ct, input, weight_spec, stride, padding, dilation, groups: conv_weight(
-        conjugated(input), ct, weight_spec[0][2:], stride, padding, dilation, groups
+    weight=lambda ct, input, weight_spec, stride, padding, dilation, groups: (
+        conv_weight(
+            conjugated(input), ct, weight_spec[0][2:], stride, padding, dilation, groups
+        )
     ),
 )
 
@@ -333,8 +347,10 @@ conv_transpose.vjp(
         conv(ct, conjugated(weight), stride, padding, dilation, groups),
         input_spec[0][2:],
     ),
-    weight=lambda ct, input, weight_spec, stride, padding, dilation, groups: conv_weight(
-        ct, conjugated(input), weight_spec[0][2:], stride, padding, dilation, groups
+    weight=lambda ct, input, weight_spec, stride, padding, dilation, groups: (
+        conv_weight(
+            ct, conjugated(input), weight_spec[0][2:], stride, padding, dilation, groups
+        )
     ),
 )
 conv_weight.vjp(
@@ -429,9 +445,7 @@ def _conv_nd(
     dilation = per_dimension(name, "dilation", dilation, rank)
     check_positive(name, stride=stride, dilation=dilation)
     around = _paddings(name, padding, weight._array.shape[2:], stride, dilation)
-    result = _with_bias(
-        name, conv(x, weight, stride, around, dilation, groups), bias
-    )
+    result = _with_bias(name, conv(x, weight, stride, around, dilation, groups), bias)
     return result if x is input else squeeze(result, 0)
 
 
