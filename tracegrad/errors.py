@@ -43,6 +43,10 @@ class DivisionError(TracegradError, RuntimeError, ZeroDivisionError):
     """An integer divided by zero."""
 
 
+class DrawError(TracegradError, RuntimeError, ValueError):
+    """Parameters that no random distribution has, or an impossible seed or state."""
+
+
 class GradientError(TracegradError, RuntimeError):
     """A gradient that does not exist, or was asked for in the wrong way."""
 
