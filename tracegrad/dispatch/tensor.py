@@ -11,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
-from tracegrad.device import CPU, META, Device, device_of_array
+from tracegrad.device import CPU, Device, device_of_array
 from tracegrad.dispatch.entry import Edge, LeafEntry, Version
 from tracegrad.dispatch.state import paused_recorder, thread
 from tracegrad.dtypes import DType, from_numpy_dtype
@@ -110,7 +110,10 @@ class Tensor:
         array = self._array
         if array.__class__ is np.ndarray:
             return CPU
-        return META if array.__class__ is TensorSpec else device_of_array(array)
+        if array.__class__ is TensorSpec:
+            found: Device = array.device
+            return found
+        return device_of_array(array)
 
     @property
     def ndim(self) -> int:

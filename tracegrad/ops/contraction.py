@@ -79,6 +79,7 @@ def _matmul_examples(rng: np.random.Generator) -> list[tuple[Any, Any]]:
     abstract=_matmul_abstract,
     kernel=_matmul_kernel,
     linear_in=("input", "other"),
+    numpy="np.matmul({input}, {other}, out={out})",
     method=False,
     public=False,
     examples=_matmul_examples,

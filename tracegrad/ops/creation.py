@@ -39,7 +39,12 @@ def _full_kernel(
 
 
 @primitive(
-    "creation", abstract=_full_abstract, kernel=_full_kernel, public=False, method=False
+    "creation",
+    abstract=_full_abstract,
+    kernel=_full_kernel,
+    numpy="np.full({shape}, {value}, {dtype})",
+    public=False,
+    method=False,
 )
 def full(shape: Shape, value: complex, dtype: DType, device: Device = CPU) -> Tensor:
     """A tensor of one number."""

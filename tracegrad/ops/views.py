@@ -45,6 +45,7 @@ def _permute_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, A
     abstract=lambda x, dims: _permuted(x, dims),
     kernel=lambda xp, x, dims: xp.transpose(x, dims),
     canonical=_permute_canonical,
+    numpy="{x}.transpose({dims})",
 )
 def permute(x: Tensor, *dims: int) -> Tensor:
     """The dimensions in another order."""
@@ -76,6 +77,7 @@ def _swapped(ndim: int, dim0: int, dim1: int) -> tuple[int, ...]:
     abstract=lambda x, dim0, dim1: _permuted(x, _swapped(x.ndim, dim0, dim1)),
     kernel=lambda xp, x, dim0, dim1: xp.transpose(x, _swapped(x.ndim, dim0, dim1)),
     canonical=_transpose_canonical,
+    numpy="np.swapaxes({x}, {dim0}, {dim1})",
 )
 def transpose(x: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions exchanged."""
@@ -178,6 +180,8 @@ def _view_kernel(xp: Any, x: Any, shape: Shape) -> Any:
     abstract=_view_abstract,
     kernel=lambda xp, x, shape: xp.reshape(x, shape),
     canonical=_view_canonical,
+    shape_only=True,
+    numpy="{x}.reshape({shape})",
 )
 def view(x: Tensor, *shape: int) -> Tensor:
     """The same elements in another shape, without a copy."""
@@ -237,7 +241,11 @@ def _expand_kernel(xp: Any, x: Any, shape: Shape) -> Any:
 
 
 @view_family(
-    abstract=_expand_abstract, kernel=_expand_kernel, canonical=_expand_canonical
+    abstract=_expand_abstract,
+    kernel=_expand_kernel,
+    canonical=_expand_canonical,
+    broadcasts=True,
+    numpy="np.broadcast_to({x}, {shape})",
 )
 def expand(x: Tensor, *shape: int) -> Tensor:
     """Dimensions of size 1 repeated, without a copy."""
@@ -361,6 +369,8 @@ def _unsqueeze_abstract(x: TensorSpec, dim: int) -> TensorSpec:
     abstract=_unsqueeze_abstract,
     kernel=lambda xp, x, dim: xp.expand_dims(x, dim),
     canonical=_unsqueeze_canonical,
+    shape_only=True,
+    numpy="np.expand_dims({x}, {dim})",
 )
 def unsqueeze(x: Tensor, dim: int) -> Tensor:
     """A new dimension of size 1."""
@@ -388,6 +398,8 @@ def _squeeze_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, A
     ),
     kernel=lambda xp, x, dim: xp.squeeze(x, axis=dim),
     canonical=_squeeze_canonical,
+    shape_only=True,
+    numpy="np.squeeze({x}, {dim})",
 )
 def squeeze(x: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
     """Dimensions of size 1 removed."""
