@@ -59,6 +59,10 @@ class NotSupportedError(TracegradError, NotImplementedError):
     """Something that exists in PyTorch and is not built here yet."""
 
 
+class StateError(TracegradError, RuntimeError):
+    """A saved state that does not fit the module or optimizer that loads it."""
+
+
 class ConfigError(TracegradError, ValueError):
     """An unknown or impossible setting."""
 
