@@ -147,7 +147,7 @@ class _Pass:
 
     def _send_several(self, edges: tuple[Any, ...], results: Sequence[Any]) -> None:
         for edge, result in zip(edges, results, strict=True):
-            if edge is not None:
+            if edge is not None and result is not None:
                 self.shared.add(id(result))
                 self.send(edge, result)
 
