@@ -305,7 +305,8 @@ class ReadRecorder:
             with self._watch:
                 return callee(*args, **kwargs)
         except BaseException as error:
-            raise error.with_traceback(_user_frames(error.__traceback__)) from None
+            error.__traceback__ = _user_frames(error.__traceback__)
+            raise
         finally:
             self._close()
 
