@@ -134,6 +134,7 @@ class ReadRecorder:
         self._kept: dict[int, object] = {}
         self._observed: dict[Path, tuple[object, object]] = {}
         self._guards: dict[tuple[Path, type, object], Guard] = {}
+        self._identified: dict[Path, Location] = {}
         self._leaf_reads: list[LeafRead] = []
         self._effects: list[Effect] = []
         self._reason: Effect | Unrecordable | None = None
@@ -150,8 +151,13 @@ class ReadRecorder:
 
     def reads(self) -> Reads:
         """What the call read, as far as it came."""
+        guards = list(self._guards.values())
+        if len(self._identified) > 1:
+            *others, last = self._identified
+            check = NotSameAs(tuple(others))
+            guards.append(Guard(last, check, self._identified[last]))
         return Reads(
-            tuple(self._guards.values()),
+            tuple(guards),
             tuple(self._leaf_reads),
             tuple(self._effects),
             self._reason,
@@ -172,7 +178,7 @@ class ReadRecorder:
 
     def guard(self, path: Path, check: Check, location: Location) -> None:
         """Record a condition on the object at `path`."""
-        key = path, type(check), getattr(check, "key", getattr(check, "other", None))
+        key = path, type(check), getattr(check, "key", getattr(check, "others", None))
         if key not in self._guards:
             self._guards[key] = Guard(path, check, location)
 
@@ -233,7 +239,7 @@ class ReadRecorder:
         first = self._paths.get(id(value))
         if first is not None:
             if first != path:
-                self.guard(path, SameAs(first), location)
+                self.guard(path, SameAs((first,)), location)
             return value
         self.enter(value, path)
         if self.leaves.is_leaf(value):
@@ -246,7 +252,13 @@ class ReadRecorder:
         """Two objects were compared with `is`; that they're one is guarded already."""
         first, second = self._paths.get(id(a)), self._paths.get(id(b))
         if first is not None and second is not None and a is not b:
-            self.guard(first, NotSameAs(second), location)
+            self.guard(first, NotSameAs((second,)), location)
+
+    def identify(self, value: object, location: Location) -> None:
+        """The identity of an object was read: by `id()`, or as an element looked up."""
+        path = self._paths.get(id(value))
+        if path is not None and not self.leaves.is_leaf(value):
+            self._identified.setdefault(path, location)
 
     def length(self, value: Any, location: Location) -> None:
         """The length of a container was read."""
@@ -293,7 +305,8 @@ class ReadRecorder:
             with self._watch:
                 return callee(*args, **kwargs)
         except BaseException as error:
-            raise error.with_traceback(_user_frames(error.__traceback__)) from None
+            error.__traceback__ = _user_frames(error.__traceback__)
+            raise
         finally:
             self._close()
 
