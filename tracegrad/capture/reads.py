@@ -42,6 +42,7 @@ from tracegrad.capture.paths import (
 )
 from tracegrad.capture.trust import Trust
 from tracegrad.capture.watch import Watch
+from tracegrad.errors import CaptureError
 
 
 class Leaves(Protocol):
@@ -146,6 +147,8 @@ class ReadRecorder:
         # what stands for it. A change by whomever shows, for the place is looked at.
         self.memo: dict[tuple[int, str], tuple[dict[str, Any], object, object]] = {}
         self.closed = False
+        # A recording that is undone can't undo what happens to other objects.
+        self.refuses_effects = False
 
     # What was recorded
 
@@ -166,6 +169,8 @@ class ReadRecorder:
     def effect(self, location: Location, sentence: str) -> None:
         """Note that the line changes the world outside, or reads one that moves."""
         effect = Effect(sentence, location)
+        if self.refuses_effects:
+            raise CaptureError(f"example inputs can't be used: the function {effect}")
         self._effects.append(effect)
         self._fail(effect)
 
