@@ -12,7 +12,7 @@ from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._indices import check_indices, check_integers
 from tracegrad.ops.creation import filled
 from tracegrad.ops.gathering import scatter
-from tracegrad.ops.selection import added_at
+from tracegrad.ops.picking import added_at
 from tracegrad.ops.shaping import zeros_of
 from tracegrad.ops.views import reshape
 from tracegrad.spec import TensorSpec
