@@ -21,7 +21,7 @@ from tracegrad.errors import (
 from tracegrad.ops._indices import indexed_shape
 from tracegrad.ops._inplace import inplace_form
 from tracegrad.ops.casts import cast
-from tracegrad.ops.comparison import where
+from tracegrad.ops.selection import where
 from tracegrad.ops.conversion import tensor
 from tracegrad.ops.creation import filled
 from tracegrad.ops.index_operators import index, nonzero, nonzero_places, put_at

@@ -31,6 +31,9 @@ alias.vjp(input=lambda ct: ct)
     "view",
     abstract=lambda input: input,
     kernel=lambda xp, input: input[...],
+    numpy="{input}",
+    alias=True,
+    gradient_only="input",
     public=False,
     method=False,
 )
@@ -38,10 +41,26 @@ def detach(input: Tensor) -> Tensor:
     """The same memory, without gradient."""
 
 
+@primitive(
+    "movement",
+    abstract=lambda old, new: new,
+    kernel=lambda xp, old, new: xp.array(new, copy=True),
+    numpy="np.array({new})",
+    gradient_only="new",
+    public=False,
+    method=False,
+)
+def graft(old: Tensor, new: Tensor) -> Tensor:
+    """The value of new with the gradient of old: a write the tape does not see."""
+
+
+graft.vjp(old=lambda ct: ct)
+
+
 def _detached(input: Tensor) -> Tensor:
     """Return a tensor over the same memory and version, without gradient."""
     result: Tensor = detach(input)
-    result._version = version_of(input)
+    result._counter = version_of(input)
     return result
 
 
