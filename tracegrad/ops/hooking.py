@@ -7,7 +7,7 @@ from typing import Any
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.ops._families import composite
-from tracegrad.ops.views import alias
+from tracegrad.ops.view_writes import alias
 
 # Receives the cotangents of all tensors at once, None where there is none, and
 # returns those to go on with.
