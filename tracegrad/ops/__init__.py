@@ -16,6 +16,7 @@ from tracegrad.ops import (
     reductions,
     shaping,
     views,
+    writing,
 )
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "reductions",
     "shaping",
     "views",
+    "writing",
 ]
