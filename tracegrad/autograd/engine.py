@@ -242,7 +242,7 @@ class Pass:
         leaf = entry.leaf()
         if leaf is None:
             return
-        before = leaf._grad
+        before = leaf.grad
         if before is None:
             leaf.grad = self._owned(ct)
         elif self.create_graph:

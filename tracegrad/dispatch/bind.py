@@ -327,7 +327,7 @@ def abstract_composite(operator: OpDef, specs: Any, attributes: dict[str, Any]) 
     """Return a composite's result spec(s): its body, run on specs alone."""
     body = operator.body
     assert body is not None
-    operands = [wrap(s) if isinstance(s, TensorSpec) else s for s in specs]
+    operands = list(map(_spec_only, specs))
     before = install_recorder(None)
     try:
         result = body(*operands, **attributes)
@@ -336,6 +336,12 @@ def abstract_composite(operator: OpDef, specs: Any, attributes: dict[str, Any]) 
     if result.__class__ is tuple:
         return tuple(map(spec_of, result))
     return spec_of(result)
+
+
+def _spec_only(operand: Any) -> Any:
+    if operand.__class__ is tuple:
+        return tuple(map(_spec_only, operand))
+    return wrap(operand) if isinstance(operand, TensorSpec) else operand
 
 
 def _abstract(

@@ -213,6 +213,11 @@ class OpDef:
         return ("attribute", name) if operand is None else ("spec", operand)
 
     @property
+    def states_abstract(self) -> bool:
+        """Whether there is an abstract eval besides the body."""
+        return self.abstract is not _no_abstract
+
+    @property
     def differentiable(self) -> bool:
         """Whether any operand has a derivative."""
         return bool(self.vjp_rules) or self.body is not None

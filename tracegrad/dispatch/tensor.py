@@ -251,6 +251,10 @@ class Tensor:
     @property
     def grad(self) -> Tensor | None:
         """The accumulated gradient of a leaf, or None."""
+        recorder = thread.recorder
+        if recorder is not None:
+            found: Tensor | None = recorder.read_grad(self)
+            return found
         grad = self._grad
         if grad is None and not self.is_leaf and not self.retains_grad:
             warnings.warn(
