@@ -48,6 +48,7 @@ from tracegrad.ops import (
     view_writes,
     views,
     windows,
+    writing,
 )
 
 # After all modules: what they define becomes methods of Tensor.
@@ -98,4 +99,5 @@ __all__ = [
     "view_writes",
     "views",
     "windows",
+    "writing",
 ]
