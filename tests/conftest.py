@@ -6,6 +6,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+pytest_plugins = ["tests.support.cuda_on_cpu.plugin"]
+
 # Times differ tenfold between a busy machine and an idle one: no deadlines.
 hypothesis.settings.register_profile("tracegrad", deadline=None)
 hypothesis.settings.load_profile("tracegrad")

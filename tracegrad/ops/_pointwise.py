@@ -7,7 +7,7 @@ stated here once; a definition says only what is its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
@@ -93,6 +93,25 @@ class Pointwise:
         found = self.types_cache.get(key)
         if found is None:
             found = self.types_cache[key] = self.promote(name, operands, dtype)
+        return found
+
+    def types_of(
+        self, name: str, operands: Iterable[Any], dtype: DType | None = None
+    ) -> Types:
+        """Return the types for operands given as specs or Python numbers."""
+        return self.types(name, tuple(map(typed_spec, operands)), dtype)
+
+    def text(self, dtype: DType) -> str:
+        """Return NumPy's expression for operands of a compute dtype.
+
+        Raises
+        ------
+        DTypeError
+            If the operator is not defined for it.
+        """
+        found = text_for(self.numpy, compute_dtype(dtype))
+        if found is None:
+            raise DTypeError(f"not defined for {dtype.name}")
         return found
 
 

@@ -1,0 +1,1 @@
+"""From a user's function to what it read: instrumented source and the read-recorder."""

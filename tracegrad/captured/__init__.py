@@ -1,0 +1,1 @@
+"""One captured function's life: guards, specializations, fallback."""

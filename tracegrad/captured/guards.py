@@ -1,0 +1,277 @@
+"""Compile guards to one Python function, and say which of them failed.
+
+The function evaluates each path once, compares, and returns the leaves that a program
+takes, or None at the first difference. A step that isn't there any more (an attribute
+deleted, a list shortened) is a difference too.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
+
+from tracegrad.capture.checks import Guard, Relation
+from tracegrad.capture.effects import Location
+from tracegrad.capture.paths import Constants, Environment, Path
+
+_GONE = "AttributeError, IndexError, KeyError, TypeError, ValueError"
+_GONE_ERRORS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+
+Leaves = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeafGuard:
+    """A leaf that a program takes, and what must hold of it.
+
+    Attributes
+    ----------
+    path : Path
+        Where it is.
+    template : str
+        A Python expression with ``{x}`` for the leaf and ``{0}``, ``{1}``, … for the
+        constants; empty if nothing needs to hold.
+    constants : tuple
+        What the expression compares with.
+    old : str
+        What the leaf was, in a user's words.
+    describe : callable, optional
+        The same words for another leaf.
+    location : Location, optional
+        The user's line that read it.
+    """
+
+    path: Path
+    template: str = ""
+    constants: tuple[Any, ...] = ()
+    old: str = ""
+    describe: Callable[[Any], str] | None = None
+    location: Location | None = None
+
+
+class Miss(NamedTuple):
+    """The first difference between a call and the recorded one."""
+
+    path: Path | None
+    old: str
+    new: str
+    location: Location | None
+
+    def __str__(self) -> str:
+        where = f", read at {self.location}" if self.location else ""
+        if self.path is None:
+            return f"{self.old}, and now {self.new}{where}"
+        return f"`{self.path}` was {self.old} and is {self.new}{where}"
+
+
+@final
+class CompiledGuards:
+    """Guards as one function. Made by `compile`.
+
+    Attributes
+    ----------
+    source : str
+        The function's text.
+    check : callable
+        ``check(function, args, kwargs)``: the leaves in order, or None.
+    """
+
+    def __init__(
+        self,
+        guards: Sequence[Guard],
+        leaves: Sequence[LeafGuard],
+        distinct: bool,
+    ) -> None:
+        self._guards = tuple(guards)
+        self._leaves = tuple(leaves)
+        self._distinct = distinct
+        writer = _Writer()
+        self.source = writer.write(self._guards, self._leaves, distinct)
+        namespace: dict[str, Any] = dict(writer.constants.names)
+        exec(compile(self.source, "<guards>", "exec"), namespace)
+        self.check: Callable[
+            [Any, tuple[Any, ...], Mapping[str, Any]], Leaves | None
+        ] = namespace["check"]
+
+    @staticmethod
+    def compile(
+        guards: Iterable[Guard],
+        leaves: Iterable[LeafGuard] = (),
+        distinct: bool = True,
+    ) -> "CompiledGuards":
+        """Compile guards, and checks of leaves, in this order.
+
+        Parameters
+        ----------
+        guards : iterable of Guard
+            From a recording.
+        leaves : iterable of LeafGuard
+            What the program takes.
+        distinct : bool
+            Whether the leaves must be different objects.
+        """
+        return CompiledGuards(tuple(guards), tuple(leaves), distinct)
+
+    def first_miss(
+        self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Miss | None:
+        """The first guard that fails, with what was and what is; None if none does."""
+        environment = Environment(function, args, kwargs)
+        for guard in self._guards:
+            miss = _miss_of_guard(guard, environment)
+            if miss is not None:
+                return miss
+        for leaf in self._leaves:
+            miss = _miss_of_leaf(leaf, environment)
+            if miss is not None:
+                return miss
+        if self._distinct:
+            return _miss_of_distinct(self._leaves, environment)
+        return None
+
+    def explain_miss(
+        self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> str:
+        """The first difference as a sentence; empty if there is none."""
+        miss = self.first_miss(function, args, kwargs)
+        return "" if miss is None else str(miss)
+
+
+class _HoistedConstants(Constants):
+    """Follows each weak reference once, at the head of the function."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._locals: dict[str, str] = {}
+
+    def alive(self, reference: Any) -> str:
+        """The local variable that holds what `reference` refers to."""
+        followed = super().alive(reference)
+        return self._locals.setdefault(followed, f"w{len(self._locals)}")
+
+    def lines(self) -> list[str]:
+        """The statements that follow the references."""
+        return [f"{name} = {followed}" for followed, name in self._locals.items()]
+
+
+class _Writer:
+    """Writes the function: a line for each step that is shared, one for each check."""
+
+    def __init__(self) -> None:
+        self.constants = _HoistedConstants()
+        self._lines: list[str] = []
+        self._variables: dict[Path, str] = {}
+        self._uses: dict[Path, int] = {}
+
+    def write(
+        self, guards: Sequence[Guard], leaves: Sequence[LeafGuard], distinct: bool
+    ) -> str:
+        for path in _subjects(guards, leaves):
+            self._count(path)
+        for guard in guards:
+            self._check(self._guard(guard))
+        for leaf in leaves:
+            self._leaf(leaf)
+        values = [self._variable(leaf.path) for leaf in leaves]
+        if distinct and len(values) > 1:
+            several = ", ".join(values)
+            self._check(f"len(set(map(id, ({several})))) == {len(values)}")
+        lines = [*self.constants.lines(), *self._lines]
+        body = "".join(f"        {line}\n" for line in lines)
+        return (
+            f"def check(function, args, kwargs):\n    try:\n{body}"
+            f"        return ({''.join(value + ', ' for value in values)})\n"
+            f"    except ({_GONE}):\n        return None\n"
+        )
+
+    def _count(self, path: Path) -> None:
+        self._uses[path] = self._uses.get(path, 0) + 1
+        if self._uses[path] == 1:
+            for base in path.bases:
+                self._count(base)
+
+    def _check(self, condition: str) -> None:
+        self._lines.append(f"if not ({condition}): return None")
+
+    def _guard(self, guard: Guard) -> str:
+        value = self._variable(guard.path)
+        check = guard.check
+        if isinstance(check, Relation):
+            return check.relate(value, *map(self._variable, check.others))
+        return check.render(value, self.constants)
+
+    def _leaf(self, leaf: LeafGuard) -> None:
+        value = self._variable(leaf.path)
+        if leaf.template:
+            names = [self.constants.add(constant) for constant in leaf.constants]
+            self._check(leaf.template.format(*names, x=value))
+
+    def _variable(self, path: Path) -> str:
+        """A local variable that holds the object at `path`."""
+        name = self._variables.get(path)
+        if name is None:
+            expression = self._step(path)
+            name = self._variables[path] = f"v{len(self._variables)}"
+            self._lines.append(f"{name} = {expression}")
+        return name
+
+    def _step(self, path: Path) -> str:
+        bases = [self._base(base) for base in path.bases]
+        return path.render(bases, self.constants)
+
+    def _base(self, path: Path) -> str:
+        if path in self._variables or self._uses.get(path, 0) > 1:
+            return self._variable(path)
+        return self._step(path)
+
+
+def _subjects(guards: Iterable[Guard], leaves: Iterable[LeafGuard]) -> list[Path]:
+    paths = []
+    for guard in guards:
+        paths.append(guard.path)
+        if isinstance(guard.check, Relation):
+            paths.extend(guard.check.others)
+    return [*paths, *(leaf.path for leaf in leaves)]
+
+
+def _holds(expression: str, constants: Constants, environment: Environment) -> bool:
+    return bool(eval(expression, constants.names, environment._asdict()))
+
+
+def _miss_of_guard(guard: Guard, environment: Environment) -> Miss | None:
+    constants = Constants()
+    condition = guard.check.render(guard.path.expression(constants), constants)
+    try:
+        if _holds(condition, constants, environment):
+            return None
+        new = guard.check.new(guard.path.evaluate(environment))
+    except _GONE_ERRORS:
+        new = "not there"
+    return Miss(guard.path, guard.check.old(), new, guard.location)
+
+
+def _miss_of_leaf(leaf: LeafGuard, environment: Environment) -> Miss | None:
+    constants = Constants()
+    old = leaf.old or "another leaf"
+    try:
+        value = leaf.path.evaluate(environment)
+        names = [constants.add(constant) for constant in leaf.constants]
+        condition = leaf.template.format(*names, x=leaf.path.expression(constants))
+        if not condition or _holds(condition, constants, environment):
+            return None
+    except _GONE_ERRORS:
+        return Miss(leaf.path, old, "not there", leaf.location)
+    kind = type(value).__qualname__
+    new = leaf.describe(value) if leaf.describe else f"of type {kind}"
+    return Miss(leaf.path, old, new, leaf.location)
+
+
+def _miss_of_distinct(
+    leaves: Sequence[LeafGuard], environment: Environment
+) -> Miss | None:
+    first: dict[int, LeafGuard] = {}
+    for leaf in leaves:
+        other = first.setdefault(id(leaf.path.evaluate(environment)), leaf)
+        if other is not leaf:
+            old = f"another object than `{other.path}`"
+            return Miss(leaf.path, old, "the same object", leaf.location)
+    return None

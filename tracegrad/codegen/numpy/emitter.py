@@ -1,0 +1,465 @@
+"""From a program's steps to instructions."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from tracegrad.codegen.kernel import Kernel
+from tracegrad.codegen.numpy.instructions import (
+    Argument,
+    Array,
+    Body,
+    Call,
+    Commit,
+    Exit,
+    Expression,
+    Loop,
+)
+from tracegrad.codegen.numpy.library import Library
+from tracegrad.codegen.numpy.pointwise import (
+    cast,
+    dtype_text,
+    emit_expression,
+    spec_of,
+    typed,
+)
+from tracegrad.codegen.program import CallStep, KernelStep, Program
+from tracegrad.dispatch.operator import OpDef
+from tracegrad.dtypes import DType, bfloat16, float16, float32
+from tracegrad.ir.builder import Names
+from tracegrad.ir.graph import (
+    BindGrad,
+    Graph,
+    Node,
+    Operand,
+    Value,
+    WriteState,
+    WriteStorage,
+)
+from tracegrad.spec import ScalarSpec, TensorSpec
+
+# Elements of a block: what stays in a core's cache between two calls (measured:
+# about 64 k elements in one thread).
+BLOCK = 65536
+_RESERVED = ("np", "arena", "ml_dtypes", "i", "j", "math", "make_arena", "complex")
+
+
+def _compute(dtype: DType) -> DType:
+    return float32 if dtype is float16 or dtype is bfloat16 else dtype
+
+
+@final
+class Emitter:
+    """Emits one program.
+
+    Attributes
+    ----------
+    body : Body
+    library : Library
+        Functions and imports that the emitted module needs.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.graph: Graph = program.graph
+        self.body = Body()
+        self.library = Library()
+        self.names = Names()
+        for reserved in _RESERVED:
+            self.names.unique(reserved)
+        self.arrays: dict[Value, Argument] = {}
+        self._current: list[Any] = self.body.instructions
+        self._fresh = self._handed_out()
+        self._last_writer: dict[Value, Call] = {}
+
+    # -- the Sink protocol --------------------------------------------------------
+
+    def temporary(self, hint: str, shape: tuple[int, ...], dtype: Any) -> Array:
+        """Return a planned buffer."""
+        return Array(self.names.unique(hint), shape, np.dtype(dtype), "arena")
+
+    def local(self, hint: str, shape: tuple[int, ...], dtype: Any) -> Array:
+        """Return a name for what a call returns."""
+        return Array(self.names.unique(hint), shape, np.dtype(dtype), "result")
+
+    def emit(self, instruction: Any) -> None:
+        """Add an instruction."""
+        self._current.append(instruction)
+
+    # -- the program --------------------------------------------------------------
+
+    def run(self) -> Body:
+        """Emit everything and return it."""
+        for value in self.graph.inputs:
+            self.arrays[value] = self._input(value, "input")
+        for constant in self.graph.constants:
+            self.arrays[constant.value] = self._input(constant.value, "constant")
+        for step in self.program.steps:
+            if isinstance(step, KernelStep):
+                self._kernel_step(step)
+            else:
+                self._call_step(step)
+        self._exits()
+        self._commits()
+        self._returns()
+        return self.body
+
+    def _input(self, value: Value, kind: str) -> Argument:
+        name = self.names.unique(value.name)
+        if isinstance(value.spec, TensorSpec):
+            return Array(name, _shape(value), value.spec.dtype.numpy, kind)
+        if isinstance(value.spec, ScalarSpec):
+            return Array(name, (), None, kind)
+        return Array(name, (), np.dtype(object), kind)
+
+    def _handed_out(self) -> set[Value]:
+        """Return the values whose memory the user gets, views of them resolved."""
+        producers = self.graph.producers()
+        found: set[Value] = set()
+        wanted = list(self.graph.outputs)
+        wanted += [w.value for w in self.graph.writes if isinstance(w, BindGrad) and w.value]
+        while wanted:
+            value = wanted.pop()
+            found.add(value)
+            node = producers.get(value)
+            if node is not None and node.operator.is_view:
+                wanted.extend(node.operands())
+        return found
+
+    def _argument(self, operand: Operand) -> Argument:
+        if isinstance(operand, Value):
+            return self.arrays[operand]
+        return repr(operand)
+
+    # -- kernels ------------------------------------------------------------------
+
+    def _kernel_step(self, step: KernelStep) -> None:
+        kernel = step.kernel
+        outer = dict(zip(kernel.inputs, step.inputs, strict=True))
+        inner: dict[Value, Argument] = {v: self.arrays[o] for v, o in outer.items()}
+        results = dict(zip(kernel.outputs, step.node.results, strict=True))
+        for value in kernel.outputs:
+            inner[value] = self._buffer(results[value])
+        step_size = _block_step(kernel)
+        if step_size is None:
+            self._kernel_body(kernel, inner, None)
+        else:
+            self._kernel_loop(kernel, inner, step_size)
+        for value, result in results.items():
+            self.arrays[result] = inner[value]
+
+    def _buffer(self, value: Value) -> Array:
+        spec = spec_of(value)
+        kind = "fresh" if value in self._fresh else "arena"
+        name = self.names.unique(value.name)
+        return Array(name, _shape(value), spec.dtype.numpy, kind)
+
+    def _kernel_loop(
+        self, kernel: Kernel, inner: dict[Value, Argument], step: int
+    ) -> None:
+        cuts: list[tuple[Array, Array, int]] = []
+        blocks: dict[Value, Argument] = {}
+        for value in (*kernel.inputs, *kernel.outputs):
+            whole = inner[value]
+            dim = _dim_of_first_axis(kernel, value)
+            if dim is None or not isinstance(whole, Array):
+                blocks[value] = whole
+                continue
+            shape = (*whole.shape[:dim], step, *whole.shape[dim + 1 :])
+            name = self.names.unique(whole.name + "_block")
+            block = Array(name, shape, whole.dtype, "view", whole)
+            cuts.append((block, whole, dim))
+            blocks[value] = block
+        body: list[Any] = []
+        before, self._current = self._current, body
+        self._kernel_body(kernel, blocks, step)
+        self._current = before
+        size = int(kernel.domain.shape[0])  # type: ignore[arg-type]
+        self.emit(Loop(size, step, tuple(cuts), body))
+
+    def _kernel_body(
+        self, kernel: Kernel, arrays: dict[Value, Argument], step: int | None
+    ) -> None:
+        for node in kernel.body.nodes:
+            self._kernel_node(kernel, node, arrays, step)
+
+    def _kernel_node(
+        self,
+        kernel: Kernel,
+        node: Node,
+        arrays: dict[Value, Argument],
+        step: int | None,
+    ) -> None:
+        shape = _shape(node.result)
+        dim = None
+        if step is not None:
+            dim = _dim_of_first_axis(kernel, node.result)
+            if dim is not None:
+                shape = (*shape[:dim], step, *shape[dim + 1 :])
+        given = arrays.get(node.result)
+        if node.operator.is_view:
+            self._view_in_kernel(node, arrays, shape, given)
+            return
+        target = given
+        if target is None:
+            dtype = spec_of(node.result).dtype.numpy
+            target = self.temporary(node.result.name, shape, dtype)
+            target.cut = None if step is None else dim
+            arrays[node.result] = target
+        assert isinstance(target, Array)
+        if "reduction" in node.operator.facts:
+            self._reduction(node, arrays, target)
+        else:
+            self._pointwise(node, arrays, target)
+
+    def _view_in_kernel(
+        self,
+        node: Node,
+        arrays: dict[Value, Argument],
+        shape: tuple[int, ...],
+        given: Argument | None,
+    ) -> None:
+        operand = node.inputs[0]
+        assert isinstance(operand, Value)
+        source = arrays[operand]
+        assert isinstance(source, Array)
+        if node.operator.facts.get("broadcasts"):
+            text = f"np.broadcast_to({source.name}, {shape})"
+        else:
+            text = f"{source.name}.reshape({shape})"
+        comment = _comment(node)
+        if isinstance(given, Array):
+            target = self.local(node.result.name, shape, source.dtype)
+            target.kind, target.base = "view", source
+            self.emit(Expression(text, (source,), target, comment))
+            copy = Call("np.copyto", (given, target), given, into=False, comment=comment)
+            self.emit(copy)
+            return
+        name = self.names.unique(node.result.name)
+        target = Array(name, shape, source.dtype, "view", source)
+        arrays[node.result] = target
+        self.emit(Expression(text, (source,), target, comment))
+
+    def _pointwise(
+        self, node: Node, arrays: dict[Value, Argument], target: Array
+    ) -> None:
+        operator = node.operator
+        facts = operator.facts["pointwise"]
+        specs = [o.spec if isinstance(o, Value) else o for o in node.inputs]
+        attributes = dict(node.attributes)
+        types, result = facts.types_of(operator.name, specs, attributes.get("dtype"))
+        comment = _comment(node)
+        operands: dict[str, Argument] = {}
+        for operand, parameter, dtype in zip(
+            node.inputs, operator.operands, types, strict=True
+        ):
+            operands[parameter.name] = self._operand(
+                operand, arrays, _compute(dtype), comment
+            )
+        text = facts.text(types[-1])
+        emit_expression(
+            self,
+            node,
+            text,
+            operands,
+            {name: attribute_text(value) for name, value in attributes.items()},
+            target,
+            result,
+            comment,
+        )
+
+    def _operand(
+        self,
+        operand: Operand,
+        arrays: dict[Value, Argument],
+        dtype: DType,
+        comment: str,
+    ) -> Argument:
+        if not isinstance(operand, Value):
+            return typed(operand, dtype)
+        found = arrays[operand]
+        if isinstance(found, Array) and found.dtype is None:
+            text = f"{dtype_text(dtype)}({found.name})"
+            target = self.local(found.name, (), dtype.numpy)
+            self.emit(Expression(text, (found,), target, comment))
+            return target
+        return cast(self, found, dtype, comment)
+
+    def _reduction(
+        self, node: Node, arrays: dict[Value, Argument], target: Array
+    ) -> None:
+        facts = node.operator.facts["reduction"]
+        operand = node.inputs[0]
+        assert isinstance(operand, Value)
+        comment = _comment(node)
+        wanted = _compute(
+            facts.result_dtype(
+                dict(node.attributes).get("dtype") or spec_of(operand).dtype
+            )
+        )
+        source = cast(self, arrays[operand], wanted, comment)
+        assert isinstance(source, Array)
+        dims = node.attribute("dim")
+        function, _, rest = facts.numpy.partition("(")
+        options = rest.rstrip(")").replace("{x}, ", "")
+        options = options.replace("{axis}", repr(dims))
+        options = options.replace("{keepdims}", repr(node.attribute("keepdim")))
+        if target.dtype != wanted.numpy:
+            options += ', casting="unsafe"'
+        self.emit(Call(function, (source,), target, options, comment=comment))
+
+    # -- library operators ----------------------------------------------------------
+
+    def _call_step(self, step: CallStep) -> None:
+        node = step.node
+        text = self.library.text_of(node)
+        args = {
+            p.name: self._operand_text(o)
+            for p, o in zip(node.operator.operands, node.inputs, strict=True)
+        }
+        args |= {name: attribute_text(value) for name, value in node.attributes}
+        arrays = tuple(a for v in node.operands() if isinstance(a := self.arrays[v], Array))
+        comment = _comment(node)
+        if "{out}" in text:
+            target = self._buffer(node.result)
+            self.arrays[node.result] = target
+            filled = _filled(text, args)
+            function, _, rest = filled.partition("(")
+            self.emit(
+                Call(
+                    function,
+                    arrays,
+                    target,
+                    options=_options_after(rest, arrays),
+                    comment=comment,
+                )
+            )
+            return
+        self._assign(node, _filled(text, args), arrays, comment)
+
+    def _operand_text(self, operand: Operand) -> str:
+        if isinstance(operand, tuple):
+            return "[" + ", ".join(_name(self.arrays[v]) for v in operand) + "]"
+        return _name(self._argument(operand))
+
+    def _assign(
+        self, node: Node, text: str, arrays: tuple[Array, ...], comment: str
+    ) -> None:
+        is_view = node.operator.is_view and len(node.results) == 1
+        tensors = [v for v in node.results if isinstance(v.spec, TensorSpec)]
+        for state in node.results:
+            if state not in tensors:
+                self.arrays[state] = self._state_before(node)
+        targets = []
+        for value in tensors:
+            target = self.local(value.name, _shape(value), spec_of(value).dtype.numpy)
+            if is_view or node.operator.is_view:
+                target.kind, target.base = "view", arrays[0]
+            self.arrays[value] = target
+            targets.append(target)
+        if len(targets) == 1 and not node.operator.facts.get("several"):
+            self.emit(Expression(text, arrays, targets[0], comment))
+            return
+        joint = self.local("results", (), object)
+        self.emit(Expression(text, arrays, joint, comment))
+        for index, target in enumerate(targets):
+            self.emit(Expression(f"{joint.name}[{index}]", (joint,), target, comment))
+
+    def _state_before(self, node: Node) -> Argument:
+        for value in node.operands():
+            if not isinstance(value.spec, TensorSpec | ScalarSpec):
+                return self.arrays[value]
+        raise AssertionError(f"{node.operator.name} has no state")
+
+    # -- the end ----------------------------------------------------------------------
+
+    def _exits(self) -> None:
+        for index, check in enumerate(self.graph.checks):
+            array = self.arrays[check.value]
+            assert isinstance(array, Array)
+            self.emit(Exit(index, array, check.expected, str(check.location or "")))
+
+    def _commits(self) -> None:
+        for write in self.graph.writes:
+            if isinstance(write, WriteState | BindGrad):
+                continue
+            assert isinstance(write, WriteStorage)
+            target, value = self.arrays[write.target], self.arrays[write.value]
+            if target is not value:
+                commit = Commit("np.copyto", (target, value), str(write.location or ""))
+                self.body.commits.append(commit)
+
+    def _returns(self) -> None:
+        handed: set[int] = set()
+        values = list(self.graph.outputs)
+        values += [w.value for w in self.graph.writes if isinstance(w, BindGrad) and w.value]
+        for value in values:
+            array = self.arrays[value]
+            assert isinstance(array, Array)
+            if array.root.kind in ("input", "constant", "arena") or id(array) in handed:
+                copy = self.local(array.name, array.shape, array.dtype)
+                self.emit(Expression(f"np.array({array.name})", (array,), copy))
+                array = copy
+            handed.add(id(array))
+            self.body.returned.append(array)
+
+
+def attribute_text(value: Any) -> str:
+    """Return an attribute as text."""
+    if isinstance(value, DType):
+        return dtype_text(value)
+    if isinstance(value, tuple):
+        inner = ", ".join(map(attribute_text, value))
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    if isinstance(value, OpDef):
+        return repr(value.name)
+    return repr(value)
+
+
+def _filled(text: str, args: dict[str, str]) -> str:
+    for name, value in args.items():
+        text = text.replace("{" + name + "}", value)
+    return text
+
+
+def _options_after(rest: str, arrays: tuple[Array, ...]) -> str:
+    """Return what follows the arrays in a call's text, without ``out=``."""
+    inner = rest[: rest.rindex(")")]
+    parts = [p.strip() for p in inner.split(", ")]
+    names = {a.name for a in arrays}
+    return ", ".join(p for p in parts if p not in names and p != "out={out}")
+
+
+def _name(argument: Argument) -> str:
+    return argument.name if isinstance(argument, Array) else argument
+
+
+def _shape(value: Value) -> tuple[int, ...]:
+    return tuple(int(s) for s in spec_of(value).shape)  # type: ignore[arg-type]
+
+
+def _comment(node: Node) -> str:
+    place = str(node.location) if node.location is not None else ""
+    return f"{place} {node.scope}".strip()
+
+
+def _dim_of_first_axis(kernel: Kernel, value: Value) -> int | None:
+    axes = kernel.axes.get(value, ())
+    return axes.index(0) if 0 in axes else None
+
+
+def _block_step(kernel: Kernel) -> int | None:
+    """Return how many rows a block has, or None where blocks do not pay."""
+    domain = kernel.domain
+    if not domain.shape or len(kernel.body.nodes) < 2:
+        return None
+    if domain.reduced is not None and 0 in domain.reduced:
+        return None
+    rows = int(domain.shape[0])  # type: ignore[arg-type]
+    total = int(np.prod([int(s) for s in domain.shape]))  # type: ignore[arg-type]
+    if rows < 2 or total < 2 * BLOCK:
+        return None
+    step = max(1, BLOCK // max(1, total // rows))
+    return step if step < rows else None

@@ -1,0 +1,288 @@
+"""From an operator's NumPy expression to calls with ``out=``."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from typing import Any, Protocol
+
+import numpy as np
+
+from tracegrad.codegen.numpy.instructions import Argument, Array, Call, Expression
+from tracegrad.dtypes import DType, from_numpy_dtype
+from tracegrad.errors import CompileError
+from tracegrad.ir.graph import Node, Value
+from tracegrad.spec import TensorSpec
+
+_BINARY = {
+    ast.Add: "np.add", ast.Sub: "np.subtract", ast.Mult: "np.multiply",
+    ast.Div: "np.true_divide", ast.FloorDiv: "np.floor_divide",
+    ast.Mod: "np.remainder", ast.Pow: "np.power", ast.BitAnd: "np.bitwise_and",
+    ast.BitOr: "np.bitwise_or", ast.BitXor: "np.bitwise_xor",
+    ast.LShift: "np.left_shift", ast.RShift: "np.right_shift",
+}  # fmt: skip
+_COMPARE = {
+    ast.Lt: "np.less", ast.LtE: "np.less_equal", ast.Gt: "np.greater",
+    ast.GtE: "np.greater_equal", ast.Eq: "np.equal", ast.NotEq: "np.not_equal",
+}  # fmt: skip
+_UNARY = {ast.USub: "np.negative", ast.Invert: "np.invert"}
+
+
+class Sink(Protocol):
+    """Where calls go, and where names and buffers come from."""
+
+    def temporary(self, hint: str, shape: tuple[int, ...], dtype: Any) -> Array:
+        """Return a planned buffer."""
+
+    def local(self, hint: str, shape: tuple[int, ...], dtype: Any) -> Array:
+        """Return a name for what a call returns."""
+
+    def emit(self, instruction: Call | Expression) -> None:
+        """Add an instruction."""
+
+
+def literal_text(value: Any) -> str:
+    """Return a Python number as text that evaluates to the same bits."""
+    if isinstance(value, complex):
+        return f"complex({literal_text(value.real)}, {literal_text(value.imag)})"
+    if isinstance(value, float) and math.isnan(value):
+        return "np.nan" if math.copysign(1.0, value) > 0 else "-np.nan"
+    if isinstance(value, float) and math.isinf(value):
+        return "np.inf" if value > 0 else "-np.inf"
+    return repr(value)
+
+
+def dtype_text(dtype: DType) -> str:
+    """Return a dtype as NumPy's text."""
+    if dtype.name == "bfloat16":
+        return "ml_dtypes.bfloat16"
+    return "np.bool_" if dtype.name == "bool" else f"np.{dtype.name}"
+
+
+def spec_of(value: Value) -> TensorSpec:
+    """Return the tensor spec of a value."""
+    assert isinstance(value.spec, TensorSpec)
+    return value.spec
+
+
+def typed(value: Any, dtype: DType) -> str:
+    """Return a Python number as text of the kind that `dtype` computes with."""
+    if dtype.kind == "float" and isinstance(value, int):
+        return literal_text(float(value))
+    if dtype.kind == "complex" and isinstance(value, int | float):
+        return literal_text(complex(value))
+    if dtype.kind == "int":
+        bits = 8 * dtype.itemsize
+        wrapped = int(value) & ((1 << bits) - 1)
+        if dtype.signed and wrapped >> (bits - 1):
+            wrapped -= 1 << bits
+        return repr(wrapped)
+    if dtype.kind == "bool":
+        return repr(bool(value))
+    return literal_text(value)
+
+
+def cast(sink: Sink, array: Argument, dtype: DType, comment: str) -> Argument:
+    """Return `array` as `dtype`, converted by a call where it differs."""
+    if isinstance(array, str) or array.dtype is None or array.dtype == dtype.numpy:
+        return array
+    text = conversion_text(array, dtype)
+    target = sink.local(f"{array.name}_{dtype.code}", array.shape, dtype.numpy)
+    sink.emit(Expression(text, (array,), target, comment))
+    return target
+
+
+def conversion_text(array: Array, dtype: DType) -> str:
+    """Return the text that converts, by the one definition of conversions."""
+    text = array.name
+    own = from_numpy_dtype(array.dtype)
+    if own.kind == "complex" and dtype.kind not in ("complex", "bool"):
+        text = f"{text}.real"
+    wide = own.kind in ("float", "complex") and dtype.kind == "int"
+    if wide and dtype.itemsize < 4:
+        text = f"{text}.astype({'np.int64' if dtype.name == 'uint8' else 'np.int32'})"
+    return f"{text}.astype({dtype_text(dtype)})"
+
+
+def emit_expression(
+    sink: Sink,
+    node: Node,
+    text: str,
+    operands: dict[str, Argument],
+    attributes: dict[str, str],
+    target: Array,
+    result: DType,
+    comment: str,
+) -> None:
+    """Emit the calls that compute `text` into `target`.
+
+    Parameters
+    ----------
+    sink : Sink
+    node : Node
+    text : str
+        The operator's expression.
+    operands : dict
+        By name, already cast to the compute dtype.
+    attributes : dict
+        Their texts by name.
+    target : Array
+    result : DType
+        The dtype `target` must have.
+    comment : str
+    """
+    tree = ast.parse(re.sub(r"\{(\w+)\}", r"\1", text), mode="eval").body
+    writer = _Writer(sink, operands, attributes, comment)
+    writer.into(tree, target, result)
+
+
+class _Writer:
+    def __init__(
+        self,
+        sink: Sink,
+        operands: dict[str, Argument],
+        attributes: dict[str, str],
+        comment: str,
+    ) -> None:
+        self.sink = sink
+        self.operands = operands
+        self.attributes = attributes
+        self.comment = comment
+
+    def into(self, tree: ast.expr, target: Array, result: DType) -> None:
+        """Emit `tree` so that `target` holds it."""
+        called = self._ufunc_call(tree)
+        if called is not None:
+            function, args = called
+            self._call(function, args, target)
+            return
+        value = self._argument(tree)
+        if isinstance(value, Array) and value.dtype != target.dtype:
+            converted = cast(self.sink, value, result, self.comment)
+            value = converted
+        self.sink.emit(
+            Call("np.copyto", (target, value), target, into=False, comment=self.comment)
+        )
+
+    def _call(self, function: str, args: tuple[Argument, ...], target: Array) -> None:
+        given = self._result_dtype(function, args)
+        options = ""
+        if not np.can_cast(given, target.dtype, "same_kind"):
+            options = 'casting="unsafe"'
+        self.sink.emit(
+            Call(
+                function,
+                args,
+                target,
+                options,
+                elementwise=given == target.dtype,
+                comment=self.comment,
+            )
+        )
+
+    def _argument(self, tree: ast.expr) -> Argument:
+        """Return `tree` as an argument, computed before where it is a call."""
+        if isinstance(tree, ast.Name):
+            if tree.id in self.operands:
+                return self.operands[tree.id]
+            return self.attributes[tree.id]
+        if isinstance(tree, ast.Constant):
+            return literal_text(tree.value)
+        called = self._ufunc_call(tree)
+        if called is None:
+            return self._other(tree)
+        function, args = called
+        target = self.sink.temporary(
+            function.rpartition(".")[2],
+            _broadcast(args),
+            self._result_dtype(function, args),
+        )
+        self._call(function, args, target)
+        return target
+
+    def _ufunc_call(self, tree: ast.expr) -> tuple[str, tuple[Argument, ...]] | None:
+        """Return the ufunc and its arguments if `tree` is a call of one."""
+        if isinstance(tree, ast.BinOp):
+            parts: list[ast.expr] = [tree.left, tree.right]
+            function = _BINARY[type(tree.op)]
+        elif isinstance(tree, ast.UnaryOp):
+            if isinstance(tree.operand, ast.Constant):
+                return None
+            parts, function = [tree.operand], _UNARY[type(tree.op)]
+        elif isinstance(tree, ast.Compare):
+            parts = [tree.left, tree.comparators[0]]
+            function = _COMPARE[type(tree.ops[0])]
+        elif isinstance(tree, ast.Call) and _is_ufunc(tree):
+            parts, function = list(tree.args), ast.unparse(tree.func)
+        else:
+            return None
+        args = tuple(map(self._argument, parts))
+        if not any(isinstance(a, Array) for a in args):
+            return None
+        return function, args
+
+    def _other(self, tree: ast.expr) -> Argument:
+        """Return a name for an expression that is no ufunc call, such as np.where."""
+        if isinstance(tree, ast.UnaryOp | ast.Attribute):
+            return ast.unparse(tree)
+        if not isinstance(tree, ast.Call):
+            raise CompileError(f"the expression {ast.unparse(tree)!r} can't be emitted")
+        args = [self._argument(a) for a in tree.args]
+        arrays = tuple(a for a in args if isinstance(a, Array))
+        texts = [a.name if isinstance(a, Array) else a for a in args]
+        texts += [f"{k.arg}={ast.unparse(k.value)}" for k in tree.keywords]
+        text = f"{ast.unparse(tree.func)}({', '.join(texts)})"
+        dtype = _called_dtype(tree, args)
+        if not arrays:
+            return text
+        hint = ast.unparse(tree.func).rpartition(".")[2]
+        target = self.sink.local(hint, _broadcast(tuple(args)), dtype)
+        self.sink.emit(Expression(text, arrays, target, self.comment))
+        return target
+
+    def _result_dtype(self, function: str, args: tuple[Argument, ...]) -> Any:
+        ufunc = getattr(np, function.removeprefix("np."))
+        given = tuple(_weak_or_dtype(a) for a in args)
+        return ufunc.resolve_dtypes((*given, None))[-1]
+
+
+def _is_ufunc(tree: ast.Call) -> bool:
+    text = ast.unparse(tree.func)
+    found = getattr(np, text.removeprefix("np."), None)
+    return isinstance(found, np.ufunc) and not tree.keywords
+
+
+def _weak_or_dtype(argument: Argument) -> Any:
+    """Return an argument's dtype, or the Python type of a literal (NumPy's weak)."""
+    if isinstance(argument, Array):
+        return argument.dtype
+    value = _evaluated(argument)
+    if isinstance(value, bool | np.bool_):
+        return np.dtype(bool)
+    if isinstance(value, int | float | complex) and type(value) in (
+        int,
+        float,
+        complex,
+    ):
+        return type(value)
+    return np.asarray(value).dtype
+
+
+def _evaluated(text: str) -> Any:
+    return eval(text, {"np": np, "complex": complex})  # noqa: S307 - our own text
+
+
+def _called_dtype(tree: ast.Call, args: list[Argument]) -> Any:
+    """Return the dtype a non-ufunc call gives, by calling it on empty arrays."""
+    function = _evaluated(ast.unparse(tree.func))
+    given = [
+        np.empty((0,), a.dtype) if isinstance(a, Array) else _evaluated(a) for a in args
+    ]
+    keywords = {str(k.arg): _evaluated(ast.unparse(k.value)) for k in tree.keywords}
+    with np.errstate(all="ignore"):
+        return function(*given, **keywords).dtype
+
+
+def _broadcast(args: tuple[Argument, ...]) -> tuple[int, ...]:
+    return np.broadcast_shapes(*[a.shape for a in args if isinstance(a, Array)])

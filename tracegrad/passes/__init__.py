@@ -1,0 +1,1 @@
+"""Floor 4: pure functions from graphs to graphs."""

@@ -1,0 +1,1 @@
+"""Floor 6: from source to something that runs."""
