@@ -89,7 +89,7 @@ def drawn(
     values = np.where(np.abs(values) < 0.05, high / 2, values)
     if dtype.kind == "complex":
         values = values + 1j * rng.uniform(0.1, 0.5, shape)
-    return values.astype(dtype.numpy)
+    return np.asarray(values, dtype.numpy)
 
 
 def is_defined(operator: OpDef, dtype: DType) -> bool:
