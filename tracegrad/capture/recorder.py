@@ -12,6 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
+from tracegrad.capture.hints import stored_name
 from tracegrad.capture.journal import Journal
 from tracegrad.capture.memory import (
     Place,
@@ -34,7 +35,7 @@ from tracegrad.ir.graph import (
     WriteState,
     WriteStorage,
 )
-from tracegrad.location import Location, here
+from tracegrad.location import Location, here, user_frame
 from tracegrad.spec import ScalarSpec, StateSpec
 
 
@@ -74,6 +75,9 @@ class OperatorRecorder:
         self._bumps: dict[Value, int] = {}
         self._written: dict[Value, Location | None] = {}
         self._kept: list[Any] = []
+        # The last value that each of the user's instructions made, with the name of
+        # the variable that takes it.
+        self._hints: dict[tuple[int, int], tuple[Value, str]] = {}
 
     # -- installing -----------------------------------------------------------------
 
@@ -235,6 +239,7 @@ class OperatorRecorder:
             with paused_recorder():
                 return run()
         scope, location = thread.scope, here()
+        hint, place = self._hint()
         with paused_recorder():
             result = run()
         results = result if result.__class__ is tuple else (result,)
@@ -244,6 +249,9 @@ class OperatorRecorder:
         values = self.builder.node(
             operator, inputs, attributes, location, scope, specs=specs
         )
+        if hint:
+            # A line that applies several operators stores the last one's result.
+            self._hints[place] = (values[0], hint)
         for tensor, value in zip(results, values, strict=False):
             self._remember(operator, operands, tensor, value)
         if operator.is_random:
@@ -251,6 +259,12 @@ class OperatorRecorder:
             first = self._states[id(generator)]
             self._states[id(generator)] = (generator, first[1], values[-1])
         return result
+
+    def _hint(self) -> tuple[str, tuple[int, int]]:
+        frame = user_frame()
+        if frame is None:
+            return "", (0, 0)
+        return stored_name(frame), (id(frame), frame.f_lasti)
 
     def _remember(
         self, operator: OpDef, operands: Sequence[Any], tensor: Tensor, value: Value
@@ -386,7 +400,15 @@ class OperatorRecorder:
         for _, first, last in self._states.values():
             if first is not last:
                 self.builder.writes.append(WriteState(first, last))
+        self._name_values()
         return self.builder.finish(outputs)
+
+    def _name_values(self) -> None:
+        for value, hint in self._hints.values():
+            self.builder.rename(value, hint)
+        for write in self.builder.writes:
+            if isinstance(write, BindGrad) and write.value is not None:
+                self.builder.rename(write.value, f"{write.target.name}_grad")
 
 
 def _will_carry(operator: OpDef, operands: Sequence[Any], tensor: Tensor) -> bool:
