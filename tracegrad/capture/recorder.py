@@ -21,6 +21,7 @@ from tracegrad.capture.memory import (
     place_of,
     same_region,
 )
+from tracegrad.capture.numbers import StandIn
 from tracegrad.dispatch.generator import Generator, default_generator
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.state import install_recorder, paused_recorder, thread
@@ -36,7 +37,7 @@ from tracegrad.ir.graph import (
     WriteStorage,
 )
 from tracegrad.location import Location, here, user_frame
-from tracegrad.spec import ScalarSpec, StateSpec
+from tracegrad.spec import StateSpec
 
 
 class UnknownTensorError(Exception):
@@ -115,13 +116,6 @@ class OperatorRecorder:
             self.fail("two inputs share memory and one was written before the other was read")
         storage.regions.add(place)
         self._known[place] = (value, storage.stamp)
-
-    def add_number(self, number: float, hint: str) -> Value:
-        """Make a Python number an input of the graph."""
-        kind = "int" if isinstance(number, int) else "float"
-        value = self.builder.input(hint, ScalarSpec(kind))  # type: ignore[arg-type]
-        self.inputs.append((value, number))
-        return value
 
     def add_generator(self, generator: Generator, hint: str = "rng") -> None:
         """Make a generator's state an input of the graph."""
@@ -206,8 +200,9 @@ class OperatorRecorder:
             return self._state(operand)
         if operand.__class__ is tuple:
             return tuple(self.value_of(o) for o in operand)
-        found = getattr(operand, "graph_value", None)
-        return operand if found is None else found  # type: ignore[no-any-return]
+        if isinstance(operand, StandIn):
+            return operand.graph_value  # type: ignore[no-any-return]
+        return operand  # type: ignore[no-any-return]
 
     def _state(self, generator: Generator) -> Value:
         if self.journal is not None:
@@ -232,6 +227,9 @@ class OperatorRecorder:
         if self.reason:
             with paused_recorder():
                 return run()
+        for attribute in attributes.values():
+            if isinstance(attribute, StandIn):
+                attribute.pin()
         try:
             inputs = tuple(map(self.operand, operands))
         except UnknownTensorError as unknown:
