@@ -491,6 +491,28 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ),
     ("read in a context manager", use_context, set_global("SCALE", 9.0)),
     ("read in a wrapped function", lambda: wrapped(), set_global("SCALE", 9.0)),
+    (
+        "getattr called back",
+        lambda: functools.reduce(getattr, ["inner", "depth"], CONFIG),
+        set_attribute(CONFIG.inner, "depth", 8),
+    ),
+    (
+        "attrgetter called back",
+        lambda: [*map(operator.attrgetter("depth"), [CONFIG.inner])],
+        set_attribute(CONFIG.inner, "depth", 8),
+    ),
+    (
+        "attrgetter as key",
+        lambda: max([CONFIG.inner], key=operator.attrgetter("depth")).depth,
+        set_attribute(CONFIG.inner, "depth", 8),
+    ),
+    ("str called back", lambda: [*map(str, [POINT])], set_attribute(POINT, "x", 8)),
+    ("sum called back", lambda: [*map(sum, [NUMBERS])], set_item(NUMBERS, 1, 8)),
+    (
+        "len called back",
+        lambda: [*map(len, [NUMBERS])],
+        call(lambda: NUMBERS.append(1), lambda: NUMBERS.pop()),
+    ),
     ("guard dict", lambda: HOLDER.b, set_item(HOLDER._second, "b", 3)),
     ("guard dict earlier", lambda: HOLDER.b, set_item(HOLDER._first, "b", 3)),
     ("guard dict hidden", lambda: HOLDER.b, set_attribute(HOLDER, "b", 3)),
