@@ -386,6 +386,11 @@ def use_context() -> float:
         return value * 2
 
 
+MANY = list(range(100))
+FLOATS = [0.0, math.nan, *map(float, range(20))]
+STEPS = tuple(range(10))
+
+
 READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("global", lambda: SCALE, set_global("SCALE", 3.0)),
     ("global of another type", lambda: SCALE, set_global("SCALE", 2)),
@@ -513,6 +518,16 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
         lambda: [*map(len, [NUMBERS])],
         call(lambda: NUMBERS.append(1), lambda: NUMBERS.pop()),
     ),
+    ("long list", lambda: sum(MANY), set_item(MANY, 50, 9)),
+    ("long list type", lambda: sum(MANY), set_item(MANY, 1, True)),
+    (
+        "long list longer",
+        lambda: sum(MANY),
+        call(lambda: MANY.append(0), lambda: MANY.pop()),
+    ),
+    ("long list of floats", lambda: sum(FLOATS), set_item(FLOATS, 0, -0.0)),
+    ("long list of floats type", lambda: sum(FLOATS), set_item(FLOATS, 3, 1)),
+    ("long tuple", lambda: STEPS, set_global("STEPS", tuple(range(1, 11)))),
     ("guard dict", lambda: HOLDER.b, set_item(HOLDER._second, "b", 3)),
     ("guard dict earlier", lambda: HOLDER.b, set_item(HOLDER._first, "b", 3)),
     ("guard dict hidden", lambda: HOLDER.b, set_attribute(HOLDER, "b", 3)),
@@ -846,6 +861,22 @@ def test_dynamic_number_in_a_list_reaches_the_loop() -> None:
     assert recording.result == ["float", "StandIn"]
     assert recording.hits(function, [1.0, 5.0])
     assert not recording.hits(function, [2.0, 5.0])
+
+
+def test_long_list_is_one_guard() -> None:
+    few = len(Recording(lambda: sum(MANY)).reads.guards)
+    assert few < 15
+
+
+def test_dynamic_number_in_a_long_list() -> None:
+    def function(numbers: list[float]) -> Any:
+        return [type(n).__name__ for n in numbers]
+
+    path = Item(Argument(0), 1)
+    numbers = [float(i) for i in range(20)]
+    recording = Recording(function, numbers, dynamic=frozenset({path}))
+    assert recording.result.count("StandIn") == 1
+    assert recording.hits(function, [0.0, 7.0, *numbers[2:]])
 
 
 def test_dynamic_argument() -> None:
