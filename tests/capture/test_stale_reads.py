@@ -386,6 +386,14 @@ def use_context() -> float:
         return value * 2
 
 
+def local_class_lacks() -> bool:
+    class Local(Inner):
+        pass
+
+    return hasattr(Local, "no")
+
+
+EMPTY = Slotted.__new__(Slotted)
 MANY = list(range(100))
 FLOATS = [0.0, math.nan, *map(float, range(20))]
 STEPS = tuple(range(10))
@@ -517,6 +525,29 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
         "len called back",
         lambda: [*map(len, [NUMBERS])],
         call(lambda: NUMBERS.append(1), lambda: NUMBERS.pop()),
+    ),
+    ("class lacks", lambda: hasattr(Config, "no"), set_attribute(Config, "no", 1)),
+    (
+        "instance's class lacks",
+        lambda: getattr(CONFIG, "no", 0),
+        set_attribute(Config, "no", 1),
+    ),
+    (
+        "new object's class lacks",
+        lambda: hasattr(Inner(), "no"),
+        set_attribute(Inner, "no", 1),
+    ),
+    ("base of a local class lacks", local_class_lacks, set_attribute(Inner, "no", 1)),
+    (
+        "slot lacks",
+        lambda: getattr(EMPTY, "value", 0),
+        call(lambda: setattr(EMPTY, "value", 1), lambda: delattr(EMPTY, "value")),
+    ),
+    ("module lacks", lambda: hasattr(math, "no"), set_attribute(math, "no", 1)),
+    (
+        "class gains what __getattr__ gave",
+        lambda: HOLDER.b,
+        set_attribute(Holder, "b", 9),
     ),
     ("long list", lambda: sum(MANY), set_item(MANY, 50, 9)),
     ("long list type", lambda: sum(MANY), set_item(MANY, 1, True)),
@@ -923,6 +954,18 @@ def test_ordered_dict_and_subclasses_are_read() -> None:
     assert recording.hits(function, OrderedDict(a=1))
     assert not recording.hits(function, OrderedDict(a=2))
     assert not recording.hits(function, {"a": 1})
+
+
+def test_caught_name_error_is_not_recorded() -> None:
+    def function() -> int:
+        try:
+            return undefined_name  # type: ignore[name-defined]
+        except NameError:
+            return 0
+
+    recording = Recording(function)
+    assert recording.result == 0
+    assert "catches “name 'undefined_name' is not defined”" in recording.reason
 
 
 def test_object_that_cannot_be_followed_is_not_recorded() -> None:

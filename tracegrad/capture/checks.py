@@ -393,6 +393,33 @@ class Holds:
         return Holds(self.key, not self.present).old()
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Lacks:
+    """An object has no attribute of a name; for a class, nor has any of its bases."""
+
+    key: str
+    in_class: bool
+
+    def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
+        test = constants.add(is_in_class if self.in_class else hasattr)
+        return f"not {test}({value}, {constants.add(self.key)})"
+
+    def old(self) -> str:
+        """See `Check`."""
+        return f"without {self.key!r}"
+
+    def new(self, value: Any) -> str:
+        """See `Check`."""
+        return f"with {self.key!r}"
+
+
+def is_in_class(cls: type, name: str) -> bool:
+    """Whether a class or one of its bases holds `name`."""
+    return any(name in base.__dict__ for base in cls.__mro__)
+
+
 @dataclass(frozen=True, slots=True)
 class Relation(ABC):
     """A condition on which objects, of several paths, are one and the same."""
