@@ -3,8 +3,11 @@
 from tracegrad import autograd as autograd
 from tracegrad import ops as _ops
 from tracegrad.autograd import enable_grad as enable_grad
+from tracegrad.autograd import inference_mode as inference_mode
 from tracegrad.autograd import is_grad_enabled as is_grad_enabled
+from tracegrad.autograd import is_inference_mode_enabled as is_inference_mode_enabled
 from tracegrad.autograd import no_grad as no_grad
+from tracegrad.autograd import set_grad_enabled as set_grad_enabled
 from tracegrad.config import config as config
 from tracegrad.device import Device as Device
 from tracegrad.device import device as device

@@ -139,7 +139,7 @@ def _elements(node: Any) -> list[ast.expr]:
 
 
 def _walk(roots: list[Any]) -> Iterator[ast.AST]:
-    """All nodes below, but of inner scopes only what is evaluated, or bound, out here."""
+    """All nodes below, but of inner scopes only what is evaluated or bound here."""
     stack: list[ast.AST] = list(roots)
     while stack:
         node = stack.pop()

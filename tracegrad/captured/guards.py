@@ -136,11 +136,28 @@ class CompiledGuards:
         return "" if miss is None else str(miss)
 
 
+class _HoistedConstants(Constants):
+    """Follows each weak reference once, at the head of the function."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._locals: dict[str, str] = {}
+
+    def alive(self, reference: Any) -> str:
+        """The local variable that holds what `reference` refers to."""
+        followed = super().alive(reference)
+        return self._locals.setdefault(followed, f"w{len(self._locals)}")
+
+    def lines(self) -> list[str]:
+        """The statements that follow the references."""
+        return [f"{name} = {followed}" for followed, name in self._locals.items()]
+
+
 class _Writer:
     """Writes the function: a line for each step that is shared, one for each check."""
 
     def __init__(self) -> None:
-        self.constants = Constants()
+        self.constants = _HoistedConstants()
         self._lines: list[str] = []
         self._variables: dict[Path, str] = {}
         self._uses: dict[Path, int] = {}
@@ -158,7 +175,8 @@ class _Writer:
         if distinct and len(values) > 1:
             several = ", ".join(values)
             self._check(f"len(set(map(id, ({several})))) == {len(values)}")
-        body = "".join(f"        {line}\n" for line in self._lines)
+        lines = [*self.constants.lines(), *self._lines]
+        body = "".join(f"        {line}\n" for line in lines)
         return (
             f"def check(function, args, kwargs):\n    try:\n{body}"
             f"        return ({''.join(value + ', ' for value in values)})\n"

@@ -100,9 +100,10 @@ def accumulate_dtype(dtype: DType) -> DType:
 def _make_kernel(name: str, facts: Reduction) -> Callable[..., Any]:
     plain = facts.numpy.replace("{x}", "x").replace("{axis}", "axis")
     plain = plain.replace("{keepdims}", "keepdims")
-    function = eval(  # noqa: S307 - our own definition
-        f"lambda np, x, axis, keepdims: {plain}", {"__builtins__": {}}
+    code = compile(
+        f"lambda np, x, axis, keepdims: {plain}", f"<tracegrad operator {name}>", "eval"
     )
+    function = eval(code, {"__builtins__": {}})  # noqa: S307 - our own definition
 
     def kernel(
         xp: Any, x: Any, dim: tuple[int, ...], keepdim: bool, **attributes: Any

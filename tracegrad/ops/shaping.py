@@ -8,6 +8,7 @@ from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, from_numpy_dtype
 from tracegrad.sizes import Shape
+from tracegrad.spec import TensorSpec
 
 
 def spread(ct: Tensor, shape: Shape, dim: tuple[int, ...], keepdim: bool) -> Tensor:
@@ -67,3 +68,10 @@ def _masked_select_or_zero(self: Tensor, mask: Tensor) -> Tensor:
 
 Tensor.zeros_like = _zeros_like  # type: ignore[attr-defined]
 Tensor.masked_select_or_zero = _masked_select_or_zero  # type: ignore[attr-defined]
+
+
+def _zeros_of_spec(spec: TensorSpec) -> Tensor:
+    return OPERATORS["full"](spec.shape, 0, spec.dtype, spec.device)  # type: ignore[no-any-return]
+
+
+Tensor.zeros_of_spec = staticmethod(_zeros_of_spec)  # type: ignore[attr-defined]

@@ -415,6 +415,9 @@ squeeze.vjp(x=lambda ct, x_spec: reshape(ct, *x_spec[0]))
     "view",
     abstract=lambda x: x,
     kernel=lambda xp, x: x[...],
+    numpy="{x}",
+    alias=True,
+    gradient_only="x",
     public=False,
     method=False,
 )
@@ -422,10 +425,26 @@ def detach(x: Tensor) -> Tensor:
     """The same memory, without gradient."""
 
 
+@primitive(
+    "movement",
+    abstract=lambda old, new: new,
+    kernel=lambda xp, old, new: xp.array(new, copy=True),
+    numpy="np.array({new})",
+    gradient_only="new",
+    public=False,
+    method=False,
+)
+def graft(old: Tensor, new: Tensor) -> Tensor:
+    """The value of new with the gradient of old: a write the tape does not see."""
+
+
+graft.vjp(old=lambda ct: ct)
+
+
 def _detached(x: Tensor) -> Tensor:
     """Return a tensor over the same memory and version, without gradient."""
     result: Tensor = detach(x)
-    result._version = version_of(x)
+    result._counter = version_of(x)
     return result
 
 
