@@ -100,9 +100,7 @@ class ModuleState:
         for name, module in self._modules.items():
             if module is not None:
                 below = f"{prefix}{name}."
-                module.state_dict(
-                    destination=result, prefix=below, keep_vars=keep_vars
-                )
+                module.state_dict(destination=result, prefix=below, keep_vars=keep_vars)
         for hook in hooks_of(self._state_hooks, "save"):
             hook.function(self, result, prefix, {})
         return result  # type: ignore[no-any-return]
@@ -232,9 +230,7 @@ class ModuleState:
 
     # -- hooks --------------------------------------------------------------------------
 
-    def register_state_dict_pre_hook(
-        self, hook: Callable[..., Any]
-    ) -> RemovableHandle:
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, prefix, keep_vars)`` before the state is collected."""
         return add_hook(self._state_hooks, Hook("save_pre", hook))
 

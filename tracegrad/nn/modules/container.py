@@ -205,7 +205,9 @@ class ModuleDict(Module):
 
     def update(self, modules: Any) -> None:
         """Add modules from a mapping or from pairs."""
-        pairs = modules.items() if isinstance(modules, Mapping | ModuleDict) else modules
+        pairs = (
+            modules.items() if isinstance(modules, Mapping | ModuleDict) else modules
+        )
         for name, module in pairs:
             self[name] = module
 

@@ -64,7 +64,9 @@ class _Conv(Module):
         self.padding_mode = padding_mode
         options = {"device": device, "dtype": dtype}
         first, second = (
-            (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
+            (in_channels, out_channels)
+            if self.transposed
+            else (out_channels, in_channels)
         )
         shape = (first, second // groups, *self.kernel_size)
         self.weight = empty_parameter(shape, **options)
