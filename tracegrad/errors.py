@@ -27,12 +27,20 @@ class ArgumentError(TracegradError, ValueError):
     """An argument of the right type with a value that makes no sense."""
 
 
+class ArgumentValueError(ArgumentError, RuntimeError):
+    """The same where PyTorch raises a RuntimeError."""
+
+
 class ArgumentTypeError(TracegradError, TypeError):
     """An argument of the wrong type, too many or too few arguments."""
 
 
 class IndexRangeError(TracegradError, IndexError):
     """An index, a dimension or a label outside its range."""
+
+
+class ElementIndexError(IndexRangeError, RuntimeError):
+    """An index out of range in an index tensor, where PyTorch raises a RuntimeError."""
 
 
 class ScalarError(TracegradError, RuntimeError):

@@ -111,7 +111,8 @@ def none(reason: str) -> Rule:
 _COMPLEX = frozenset({"c", "complex"})
 
 
-def _conjugate(factor: Any) -> Any:
+def conjugate(factor: Any) -> Any:
+    """Return the complex conjugate of a Tensor or a Python number."""
     # NumPy's kind, or our dtype's on the meta device.
     array = getattr(factor, "_array", None)
     if array is None:
@@ -120,7 +121,7 @@ def _conjugate(factor: Any) -> Any:
 
 
 def _pull_times(rule: Rule, ct: Any, arguments: Sequence[Any]) -> Any:
-    return ct * _conjugate(rule.function(*arguments))
+    return ct * conjugate(rule.function(*arguments))
 
 
 def _push_times(rule: Rule, t: Any, arguments: Sequence[Any]) -> Any:
@@ -133,12 +134,12 @@ def _select(rule: Rule, ct: Any, arguments: Sequence[Any]) -> Any:
 
 def _pull_pair(rule: Rule, ct: Any, arguments: Sequence[Any]) -> Any:
     dz, dz_conj = rule.function(*arguments)
-    return ct * _conjugate(dz) + _conjugate(ct) * dz_conj
+    return ct * conjugate(dz) + conjugate(ct) * dz_conj
 
 
 def _push_pair(rule: Rule, t: Any, arguments: Sequence[Any]) -> Any:
     dz, dz_conj = rule.function(*arguments)
-    return t * dz + _conjugate(t) * dz_conj
+    return t * dz + conjugate(t) * dz_conj
 
 
 def _zero(rule: Rule, ct: Any, arguments: Sequence[Any]) -> Any:

@@ -13,7 +13,8 @@ from tracegrad.dispatch.inplace import apply_inplace
 from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, DTypeError, ShapeError
-from tracegrad.ops.arithmetic import div, mul
+from tracegrad.ops.arithmetic import mul
+from tracegrad.ops.division import div
 from tracegrad.ops.creation import full
 from tracegrad.ops.drawing import in_memory_order
 from tracegrad.ops.randomness import bernoulli_draw

@@ -7,7 +7,7 @@ from typing import Any
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.ops._families import composite
-from tracegrad.ops.views import view
+from tracegrad.ops.view_writes import alias
 
 # Receives the cotangents of all tensors at once, None where there is none, and
 # returns those to go on with.
@@ -17,7 +17,7 @@ PullHook = Callable[[list[Tensor | None]], Sequence[Tensor | None]]
 @composite(public=False, method=False)
 def hooked(tensors: Sequence[Tensor], hook: PullHook) -> tuple[Tensor, ...]:
     """The tensors themselves, as views; backward hands their cotangents to `hook`."""
-    return tuple(view(tensor, *tensor._array.shape) for tensor in tensors)
+    return tuple(alias(tensor) for tensor in tensors)
 
 
 def _hooked_vjp(cts: Any, hook: PullHook) -> Sequence[Tensor | None]:

@@ -15,7 +15,8 @@ from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bfloat16, float16, float32
 from tracegrad.errors import ArgumentError, DTypeError, ShapeError
 from tracegrad.ops._families import composite
-from tracegrad.ops.arithmetic import add, div, mul, sub
+from tracegrad.ops.arithmetic import add, mul, sub
+from tracegrad.ops.division import div
 from tracegrad.ops.casts import cast
 from tracegrad.ops.reductions import sum as sum_
 from tracegrad.ops.shaping import fit
