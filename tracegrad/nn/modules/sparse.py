@@ -86,7 +86,7 @@ class Embedding(Module):
         return cls(rows, columns, padding_idx, _weight=embeddings, _freeze=freeze)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the vectors of `input`, shape (...), integers: (..., embedding_dim)."""
+        """Return the rows of `input`'s numbers, shape (..., embedding_dim)."""
         return functional.embedding(input, self.weight, self.padding_idx)
 
     def extra_repr(self) -> str:
