@@ -67,6 +67,10 @@ class DivisionError(TracegradError, RuntimeError, ZeroDivisionError):
     """An integer divided by zero."""
 
 
+class DrawError(TracegradError, RuntimeError, ValueError):
+    """Parameters that no random distribution has, or an impossible seed or state."""
+
+
 class GradientError(TracegradError, RuntimeError):
     """A gradient that does not exist, or was asked for in the wrong way."""
 
@@ -77,6 +81,10 @@ class InplaceError(TracegradError, RuntimeError):
 
 class NotSupportedError(TracegradError, NotImplementedError):
     """Something that exists in PyTorch and is not built here yet."""
+
+
+class StateError(TracegradError, RuntimeError):
+    """A saved state that does not fit the module or optimizer that loads it."""
 
 
 class ConfigError(TracegradError, ValueError):

@@ -181,7 +181,6 @@ EFFECTS: list[tuple[str, Callable[[], Any], str]] = [
     ("vars", lambda: vars(THING).update(calls=0), "calls THING.__dict__.update"),
     ("globals", lambda: globals()["COUNT"], "reads globals()"),
     ("eval", lambda: eval("COUNT"), "calls eval"),
-    ("address", lambda: id(THING), "id()"),
 ]
 
 

@@ -749,6 +749,31 @@ def test_identity_of_objects_is_guarded_both_ways() -> None:
     assert Recording(function, one, two).hits(function, two, one)
 
 
+def by_id(things: list[Any]) -> int:
+    return len({id(thing) for thing in things})
+
+
+def by_lookup(things: list[Any]) -> int:
+    seen: set[Any] = set()
+    for thing in things:
+        if thing not in seen:
+            seen.add(thing)
+    return len(seen)
+
+
+@pytest.mark.parametrize("function", [by_id, by_lookup])
+def test_objects_told_apart_by_identity_must_stay_apart(function: Any) -> None:
+    a, b, c = Point(), SENTINEL, Config()
+    things = [object(), object(), object()]
+    recording = Recording(function, things)
+    assert recording.reason == ""
+    assert recording.result == 3
+    assert recording.hits(function, things[::-1])
+    assert not recording.hits(function, [things[0], things[1], things[0]])
+    assert "the same as one of them" in recording.miss(function, [b, b, object()])
+    assert not recording.hits(function, [a, b, c])
+
+
 def test_dict_keyed_by_leaves() -> None:
     def function(state: dict[Any, Any], key: Leaf) -> Any:
         return state[key]["step"]

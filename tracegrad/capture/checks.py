@@ -7,6 +7,7 @@ a miss evaluate it. Each takes some 15 to 40 nanoseconds, so it is written for s
 import math
 import struct
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
@@ -351,25 +352,45 @@ class Holds:
         return Holds(self.key, not self.present).old()
 
 
-@final
 @dataclass(frozen=True, slots=True)
-class SameAs:
-    """The object that another path leads to."""
+class Relation(ABC):
+    """A condition on which objects, of several paths, are one and the same."""
 
-    other: Path
+    others: tuple[Path, ...]
+
+    @staticmethod
+    @abstractmethod
+    def relate(value: str, *others: str) -> str:
+        """Python expression, given those of the objects."""
 
     def render(self, value: str, constants: Constants) -> str:
         """See `Check`."""
-        return self.relate(value, self.other.expression(constants))
+        others = [other.expression(constants) for other in self.others]
+        return self.relate(value, *others)
+
+    @abstractmethod
+    def old(self) -> str:
+        """See `Check`."""
+
+    @abstractmethod
+    def new(self, value: Any) -> str:
+        """See `Check`."""
+
+
+@final
+class SameAs(Relation):
+    """The object that another path leads to."""
+
+    __slots__ = ()
 
     @staticmethod
-    def relate(value: str, other: str) -> str:
-        """The expression, where that of the other path is known already."""
-        return f"{value} is {other}"
+    def relate(value: str, *others: str) -> str:
+        """See `Relation`."""
+        return f"{value} is {others[0]}"
 
     def old(self) -> str:
         """See `Check`."""
-        return f"the same object as `{self.other}`"
+        return f"the same object as `{self.others[0]}`"
 
     def new(self, value: Any) -> str:
         """See `Check`."""
@@ -377,28 +398,27 @@ class SameAs:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class NotSameAs:
-    """Another object than the one that another path leads to."""
+class NotSameAs(Relation):
+    """Another object than those that other paths lead to, which differ as well."""
 
-    other: Path
-
-    def render(self, value: str, constants: Constants) -> str:
-        """See `Check`."""
-        return self.relate(value, self.other.expression(constants))
+    __slots__ = ()
 
     @staticmethod
-    def relate(value: str, other: str) -> str:
-        """The expression, where that of the other path is known already."""
-        return f"{value} is not {other}"
+    def relate(value: str, *others: str) -> str:
+        """See `Relation`."""
+        if len(others) == 1:
+            return f"{value} is not {others[0]}"
+        objects = ", ".join((value, *others))
+        return f"len(set(map(id, ({objects})))) == {len(others) + 1}"
 
     def old(self) -> str:
         """See `Check`."""
-        return f"another object than `{self.other}`"
+        named = ", ".join(f"`{other}`" for other in self.others[:3])
+        return f"another object than {named}{', …' * (len(self.others) > 3)}"
 
     def new(self, value: Any) -> str:
         """See `Check`."""
-        return "the same object"
+        return "the same as one of them" if len(self.others) > 1 else "the same object"
 
 
 @final

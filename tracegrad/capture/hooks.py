@@ -159,6 +159,7 @@ class FunctionHooks:
                 return method(key)
         path = recorder.path_of(value)
         if path is None or issubclass(type(value), (tuple, type)):
+            recorder.identify(key, self._at(line))
             return value[key]
         if not kinds.is_container(value):
             return recorder.contents(value, self._at(line), 4, True)[key]
@@ -267,6 +268,7 @@ class FunctionHooks:
         recorder = self._recorder
         if recorder.closed or recorder.leaves.is_leaf(container):
             return element in container
+        recorder.identify(element, self._at(line))
         if type(container) not in kinds.PLAIN:
             method = self._user_method(container, "__contains__", line)
             if method is not None:

@@ -12,6 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
+from tracegrad.capture.journal import Journal
 from tracegrad.capture.memory import (
     Place,
     Storage,
@@ -19,7 +20,7 @@ from tracegrad.capture.memory import (
     place_of,
     same_region,
 )
-from tracegrad.dispatch.generator import Generator
+from tracegrad.dispatch.generator import Generator, default_generator
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.state import install_recorder, paused_recorder, thread
 from tracegrad.dispatch.tensor import Tensor, edge_of, spec_of
@@ -63,6 +64,7 @@ class OperatorRecorder:
         self.inputs: list[tuple[Value, Any]] = []
         self.reason = ""
         self.reason_location: Location | None = None
+        self.journal: Journal | None = None
         # What knows the paths of tensors, set by the session.
         self.leaves: Any = None
         self.grads: dict[int, tuple[Tensor, Tensor | None]] = {}
@@ -204,6 +206,10 @@ class OperatorRecorder:
         return operand if found is None else found  # type: ignore[no-any-return]
 
     def _state(self, generator: Generator) -> Value:
+        if self.journal is not None:
+            self.journal.drawing(generator)
+        if generator is default_generator:
+            self.add_generator(generator)
         found = self._states.get(id(generator))
         if found is None:
             raise UnknownTensorError("a generator that came from outside unseen")
@@ -271,6 +277,8 @@ class OperatorRecorder:
 
     def write(self, target: Tensor, value: Tensor) -> None:
         """Note that `target`'s memory is about to hold `value`."""
+        if self.journal is not None:
+            self.journal.writing(target)
         if self.reason:
             return
         try:
@@ -315,6 +323,8 @@ class OperatorRecorder:
 
     def bind_grad(self, target: Tensor, value: Tensor | None) -> None:
         """Note that ``target.grad`` is `value` from now on."""
+        if self.journal is not None:
+            self.journal.binding_grad(target)
         self.grads[id(target)] = (target, value)
         if value is not None:
             self._kept.append(value)

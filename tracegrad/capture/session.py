@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
+from tracegrad.capture.journal import Journal
 from tracegrad.capture.outputs import (
     CannotReturnError,
     Fresh,
@@ -20,7 +21,7 @@ from tracegrad.capture.outputs import (
 from tracegrad.capture.paths import Attribute, Held, Path
 from tracegrad.capture.reads import ReadRecorder, Reads
 from tracegrad.capture.recorder import OperatorRecorder, UnknownTensorError
-from tracegrad.dispatch.generator import Generator, default_generator
+from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.ir.graph import Graph, Value
 
@@ -136,18 +137,35 @@ def _hint(path: Path) -> str:
 
 
 def record_call(
-    function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], name: str
+    function: Any,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    name: str,
+    dynamic: frozenset[Path] = frozenset(),
+    journal: Journal | None = None,
 ) -> Recording:
     """Run ``function(*args, **kwargs)`` once and write it down.
 
     An exception of the user's function passes through.
+
+    Parameters
+    ----------
+    function : callable
+    args, kwargs
+    name : str
+        Of the graph.
+    dynamic : set of Path
+        Where numbers are inputs of the program.
+    journal : Journal, optional
+        Is told what changes; effects on other objects are then refused.
     """
     operators = OperatorRecorder(name)
+    operators.journal = journal
     leaves = _Leaves(operators)
-    reads = ReadRecorder(leaves)
+    reads = ReadRecorder(leaves, dynamic)
+    reads.refuses_effects = journal is not None
     leaves.reads = reads
     operators.leaves = leaves
-    operators.add_generator(default_generator)
     with operators:
         result = reads.run(function, args, kwargs)
     return _finished(result, reads.reads(), operators, leaves)

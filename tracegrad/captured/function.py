@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
+from tracegrad.capture.journal import Journal
 from tracegrad.capture.outputs import Fresh
 from tracegrad.capture.session import Recording, record_call
 from tracegrad.captured.explain import Explanation
@@ -80,6 +81,24 @@ class CapturedFunction:
         recording = record_call(self.eager, args, kwargs, _name_of(self.eager))
         self._keep(recording, mode, misses)
         return recording.result
+
+    def record_examples(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Record with example inputs, and put back what the call changed.
+
+        Raises
+        ------
+        CaptureError
+            If the function does something to other objects, which can't be undone.
+        """
+        mode = thread.grad_enabled, get_default_dtype()
+        journal = Journal()
+        try:
+            recording = record_call(
+                self.eager, args, kwargs, _name_of(self.eager), journal=journal
+            )
+        finally:
+            journal.undo()
+        self._keep(recording, mode, [])
 
     def _misses(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any], mode: tuple[Any, ...]

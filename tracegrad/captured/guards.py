@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
-from tracegrad.capture.checks import Guard, NotSameAs, SameAs
+from tracegrad.capture.checks import Guard, Relation
 from tracegrad.capture.effects import Location
 from tracegrad.capture.paths import Constants, Environment, Path
 
@@ -195,8 +195,8 @@ class _Writer:
     def _guard(self, guard: Guard) -> str:
         value = self._variable(guard.path)
         check = guard.check
-        if isinstance(check, (SameAs, NotSameAs)):
-            return check.relate(value, self._variable(check.other))
+        if isinstance(check, Relation):
+            return check.relate(value, *map(self._variable, check.others))
         return check.render(value, self.constants)
 
     def _leaf(self, leaf: LeafGuard) -> None:
@@ -228,8 +228,8 @@ def _subjects(guards: Iterable[Guard], leaves: Iterable[LeafGuard]) -> list[Path
     paths = []
     for guard in guards:
         paths.append(guard.path)
-        if isinstance(guard.check, (SameAs, NotSameAs)):
-            paths.append(guard.check.other)
+        if isinstance(guard.check, Relation):
+            paths.extend(guard.check.others)
     return [*paths, *(leaf.path for leaf in leaves)]
 
 

@@ -215,3 +215,14 @@ def tg_complex(np: Any, real: Any, imag: Any) -> Any:
     result = np.empty(shape, "complex64" if real.dtype == "float32" else "complex128")
     result.real, result.imag = real, imag
     return result
+
+
+@_helper("tg_complex")
+def tg_nonfinite_parts(np: Any, z: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    """Complex numbers with NaN and the infinities replaced in both parts."""
+    parts = []
+    for part in (np.real(z), np.imag(z)):
+        finite = np.where(np.isneginf(part), np.real(neginf), part)
+        finite = np.where(np.isposinf(part), np.real(posinf), finite)
+        parts.append(np.where(np.isnan(part), np.real(nan), finite))
+    return tg_complex(np, parts[0], parts[1])

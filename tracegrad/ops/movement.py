@@ -16,6 +16,7 @@ from tracegrad.ops.casts import clone
 from tracegrad.ops.creation import Where, device_of, shape_of
 from tracegrad.ops.joining import cat
 from tracegrad.ops.reductions import sum as sum_
+from tracegrad.ops.shaping import written_into_zeros
 from tracegrad.ops.views import (
     expand,
     reshape,
@@ -23,7 +24,6 @@ from tracegrad.ops.views import (
     slice_,
     transpose,
     unsqueeze,
-    written_into_zeros,
 )
 from tracegrad.ops.windows import diagonal
 from tracegrad.sizes import shape_text

@@ -32,7 +32,8 @@ Source: IEEE 754-2019, table 3.5.
         "float": (
             "np.where(np.isnan({input}), {nan}, np.where(np.isposinf({input}), {posinf}, "
             "np.where(np.isneginf({input}), {neginf}, {input})))"
-        )
+        ),
+        "complex": "tg_nonfinite_parts(np, {input}, {nan}, {posinf}, {neginf})",
     },
     c={
         "float": (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS
+from tracegrad.dispatch.inplace import freeze_path
+from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, OpDef
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, from_numpy_dtype
 from tracegrad.sizes import Shape
@@ -56,6 +57,14 @@ def zeros_of(spec: tuple[Shape, Any], like: Tensor) -> Tensor:
     shape, dtype = spec
     wanted = dtype if isinstance(dtype, DType) else from_numpy_dtype(dtype)
     return OPERATORS["full"](shape, 0, wanted, like.device)  # type: ignore[no-any-return]
+
+
+def written_into_zeros(
+    ct: Tensor, spec: tuple[Shape, Any], operator: OpDef, **attributes: Any
+) -> Tensor:
+    """Return zeros of `spec` with `ct` in the part that a view operator reaches."""
+    path = freeze_path(((operator, attributes, 0),))
+    return OPERATORS["view_write"](zeros_of(spec, ct), ct, path)  # type: ignore[no-any-return]
 
 
 def _zeros_like(self: Tensor) -> Tensor:

@@ -6,16 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from tracegrad.dispatch.inplace import freeze_path
 from tracegrad.dispatch.operator import public_function
-from tracegrad.dispatch.tensor import Tensor, spec_of, version_of
+from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import DType, uint8
 from tracegrad.errors import ArgumentError, IndexRangeError, ShapeError
-from tracegrad.ops._families import primitive, view_family
+from tracegrad.ops._families import view_family
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.casts import clone
 from tracegrad.ops.creation import shape_of
-from tracegrad.ops.shaping import sum_to_shape, zeros_of
+from tracegrad.ops.shaping import sum_to_shape, written_into_zeros
 from tracegrad.sizes import Dimension, Shape, numel, shape_text
 from tracegrad.spec import TensorSpec
 
@@ -241,6 +240,16 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     if view_strides(spec_of(input), resolved) is None:
         input = clone(input, True)
     return reshaped_view(input, *resolved)  # type: ignore[no-any-return]
+
+
+# Some views depend on the strides, not only on the shape. A gradient has strides of
+# its own, so on a path such an operator is replaced by its logical form, which may
+# copy: "abstract", "kernel" and "call", under `facts["logical"]`.
+reshaped_view.facts["logical"] = {
+    "abstract": lambda input, shape: TensorSpec(input.dtype, shape, (), input.device),
+    "kernel": lambda xp, input, shape: input.reshape(shape),
+    "call": lambda input, shape: reshape(input, *shape),
+}
 
 
 def _same_memory_dtype(input: TensorSpec, dtype: DType) -> TensorSpec:
@@ -540,145 +549,3 @@ def squeeze(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
 
 
 squeeze.vjp(input=lambda ct, input_spec: reshape(ct, *input_spec[0]))
-
-
-# -- alias, detach, view_write -------------------------------------------------------------
-
-
-@view_family(
-    abstract=lambda input: input,
-    kernel=lambda xp, input: input[...],
-    public=False,
-    method=False,
-    examples=lambda rng: [((_matrix(rng),), {})],
-)
-def alias(input: Tensor) -> Tensor:
-    """The same memory, as another tensor: ``x[...]``."""
-
-
-alias.vjp(input=lambda ct: ct)
-
-
-@primitive(
-    "view",
-    abstract=lambda input: input,
-    kernel=lambda xp, input: input[...],
-    numpy="{input}",
-    alias=True,
-    gradient_only="input",
-    public=False,
-    method=False,
-)
-def detach(input: Tensor) -> Tensor:
-    """The same memory, without gradient."""
-
-
-@primitive(
-    "movement",
-    abstract=lambda old, new: new,
-    kernel=lambda xp, old, new: xp.array(new, copy=True),
-    numpy="np.array({new})",
-    gradient_only="new",
-    public=False,
-    method=False,
-)
-def graft(old: Tensor, new: Tensor) -> Tensor:
-    """The value of new with the gradient of old: a write the tape does not see."""
-
-
-graft.vjp(old=lambda ct: ct)
-
-
-def _detached(input: Tensor) -> Tensor:
-    """Return a tensor over the same memory and version, without gradient."""
-    result: Tensor = detach(input)
-    result._counter = version_of(input)
-    return result
-
-
-public_function(name="detach")(_detached)
-
-
-def written_into_zeros(
-    ct: Tensor, spec: tuple[Shape, Any], operator: Any, **attributes: Any
-) -> Tensor:
-    """Return zeros of `spec` with `ct` in the part that a view operator reaches."""
-    path = freeze_path(((operator, attributes, 0),))
-    return view_write(zeros_of(spec, ct), ct, path)  # type: ignore[no-any-return]
-
-
-# Some views depend on the strides, not only on the shape. A gradient has strides of
-# its own, so on a path such an operator is replaced by its logical form, which may
-# copy: "abstract", "kernel" and "call", under `facts["logical"]`.
-reshaped_view.facts["logical"] = {
-    "abstract": lambda input, shape: TensorSpec(input.dtype, shape, (), input.device),
-    "kernel": lambda xp, input, shape: input.reshape(shape),
-    "call": lambda input, shape: reshape(input, *shape),
-}
-
-
-def replayed(base: Tensor, path: tuple[Any, ...]) -> Tensor:
-    """Return what a frozen path of views reaches in `base`, in its logical form."""
-    for operator, attributes, index in path:
-        logical = operator.facts.get("logical")
-        if logical is None:
-            found = operator.apply((base,), dict(attributes))
-        else:
-            found = logical["call"](base, **dict(attributes))
-        base = found[index] if found.__class__ is tuple else found
-    return base
-
-
-def _reached(xp: Any, base: Any, path: Any, logical: bool) -> Any:
-    for operator, attributes, index in path:
-        forms = operator.facts.get("logical") if logical else None
-        kernel = operator.kernel if forms is None else forms["kernel"]
-        found = kernel(xp, base, **dict(attributes))
-        base = found[index] if isinstance(found, list | tuple) else found
-    return base
-
-
-def _view_write_kernel(xp: Any, base: Any, value: Any, path: Any) -> Any:
-    result = xp.array(base, copy=True, order="C")
-    if any("logical" in operator.facts for operator, _, _ in path):
-        places = xp.arange(result.size).reshape(result.shape)
-        reached = _reached(xp, places, path, logical=True)
-        result.reshape(-1)[reached] = value
-    else:
-        _reached(xp, result, path, logical=False)[...] = value
-    return result
-
-
-def _view_write_abstract(base: TensorSpec, value: TensorSpec, path: Any) -> TensorSpec:
-    target = base
-    for operator, attributes, index in path:
-        logical = operator.facts.get("logical")
-        abstract = operator.abstract if logical is None else logical["abstract"]
-        found = abstract(target, **dict(attributes))
-        target = found[index] if isinstance(found, tuple) else found
-    if target.shape != value.shape:
-        raise ShapeError(
-            f"view_write: the view has shape {shape_text(target.shape)}, "
-            f"the value {shape_text(value.shape)}"
-        )
-    return TensorSpec(base.dtype, base.shape, (), base.device)
-
-
-@primitive(
-    "movement",
-    abstract=_view_write_abstract,
-    kernel=_view_write_kernel,
-    public=False,
-    method=False,
-)
-def view_write(base: Tensor, value: Tensor, path: tuple[Any, ...]) -> Tensor:
-    """The base with the part that a path of views reaches replaced by the value."""
-
-
-view_write.vjp(
-    base=lambda ct, value_spec, path: view_write(ct, zeros_of(value_spec, ct), path),
-    value=lambda ct, path: replayed(ct, path),
-).jvp(
-    base=lambda t, value_spec, path: view_write(t, zeros_of(value_spec, t), path),
-    value=lambda t, base_spec, path: view_write(zeros_of(base_spec, t), t, path),
-)

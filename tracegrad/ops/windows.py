@@ -12,8 +12,8 @@ from tracegrad.errors import ArgumentValueError, ShapeError
 from tracegrad.ops._families import primitive, view_family
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.creation import counted, stride_order
-from tracegrad.ops.shaping import zeros_of
-from tracegrad.ops.views import at_dim, permute, reshape, written_into_zeros
+from tracegrad.ops.shaping import written_into_zeros, zeros_of
+from tracegrad.ops.views import at_dim, permute, reshape
 from tracegrad.sizes import Shape, shape_text
 from tracegrad.spec import TensorSpec
 
