@@ -90,7 +90,8 @@ def stand_in(value: float, source: Source, owner: NumberOwner) -> Any:
     return made
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return the number that a stand-in stands for; other values as they are."""
     if isinstance(value, IntStandIn):
         return int.__int__(value)
     return float.__float__(value) if isinstance(value, FloatStandIn) else value
@@ -102,10 +103,10 @@ def _source(value: Any) -> Any:
 
 def _arithmetic(function: Callable[..., Any], swapped: bool) -> Callable[..., Any]:
     def method(self: Any, *others: Any) -> Any:
-        if any(type(_plain(o)) not in (int, float) for o in others):
+        if any(type(plain(o)) not in (int, float) for o in others):
             return NotImplemented
         args = (*others, self) if swapped else (self, *others)
-        value = function(*map(_plain, args))
+        value = function(*map(plain, args))
         if self.owner is None or type(value) not in (int, float):
             return value
         self.uses += 1
@@ -119,7 +120,7 @@ def _looking(base: type, name: str) -> Callable[..., Any]:
 
     def method(self: Any, *args: Any) -> Any:
         self.pin()
-        return plain(self, *map(_plain, args))
+        return plain(self, *map(plain, args))
 
     return method
 

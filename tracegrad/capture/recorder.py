@@ -21,7 +21,7 @@ from tracegrad.capture.memory import (
     place_of,
     same_region,
 )
-from tracegrad.capture.numbers import StandIn
+from tracegrad.capture.numbers import StandIn, plain
 from tracegrad.dispatch.generator import Generator, default_generator
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.state import install_recorder, paused_recorder, thread
@@ -226,7 +226,7 @@ class OperatorRecorder:
         """Write the application down, run it, and remember the results' memory."""
         if self.reason:
             with paused_recorder():
-                return run()
+                return run(_plain(operands))
         for attribute in attributes.values():
             if isinstance(attribute, StandIn):
                 attribute.pin()
@@ -235,11 +235,11 @@ class OperatorRecorder:
         except UnknownTensorError as unknown:
             self.fail(f"{operator.name} takes {unknown}")
             with paused_recorder():
-                return run()
+                return run(_plain(operands))
         scope, location = thread.scope, here()
         hint, place = self._hint()
         with paused_recorder():
-            result = run()
+            result = run(_plain(operands))
         results = result if result.__class__ is tuple else (result,)
         specs: tuple[Any, ...] = tuple(map(spec_of, results))
         if operator.is_random:
@@ -407,6 +407,11 @@ class OperatorRecorder:
         for write in self.builder.writes:
             if isinstance(write, BindGrad) and write.value is not None:
                 self.builder.rename(write.value, f"{write.target.name}_grad")
+
+
+def _plain(operands: Sequence[Any]) -> Sequence[Any]:
+    """Return the operands with numbers in place of their stand-ins."""
+    return [plain(o) if isinstance(o, StandIn) else o for o in operands]
 
 
 def _will_carry(operator: OpDef, operands: Sequence[Any], tensor: Tensor) -> bool:
