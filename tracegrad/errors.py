@@ -27,6 +27,10 @@ class ArgumentError(TracegradError, ValueError):
     """An argument of the right type with a value that makes no sense."""
 
 
+class ArgumentValueError(ArgumentError, RuntimeError):
+    """The same where PyTorch raises a RuntimeError."""
+
+
 class ArgumentTypeError(TracegradError, TypeError):
     """An argument of the wrong type, too many or too few arguments."""
 
@@ -35,12 +39,20 @@ class IndexRangeError(TracegradError, IndexError):
     """An index, a dimension or a label outside its range."""
 
 
+class ElementIndexError(IndexRangeError, RuntimeError):
+    """An index out of range in an index tensor, where PyTorch raises a RuntimeError."""
+
+
 class ScalarError(TracegradError, RuntimeError):
     """A tensor of several elements where one number is wanted."""
 
 
 class DivisionError(TracegradError, RuntimeError, ZeroDivisionError):
     """An integer divided by zero."""
+
+
+class DrawError(TracegradError, RuntimeError, ValueError):
+    """Parameters that no random distribution has, or an impossible seed or state."""
 
 
 class GradientError(TracegradError, RuntimeError):
@@ -53,6 +65,10 @@ class InplaceError(TracegradError, RuntimeError):
 
 class NotSupportedError(TracegradError, NotImplementedError):
     """Something that exists in PyTorch and is not built here yet."""
+
+
+class StateError(TracegradError, RuntimeError):
+    """A saved state that does not fit the module or optimizer that loads it."""
 
 
 class ConfigError(TracegradError, ValueError):

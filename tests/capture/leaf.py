@@ -88,7 +88,9 @@ class Recording:
         except Exception as error:
             self.error = error
         self.reads: Reads = self.recorder.reads()
-        leaves = [LeafGuard(leaf.path, location=leaf.location) for leaf in self.leaf_reads]
+        leaves = [
+            LeafGuard(leaf.path, location=leaf.location) for leaf in self.leaf_reads
+        ]
         self.guards = CompiledGuards.compile(self.reads.guards, leaves)
 
     @property

@@ -1,5 +1,5 @@
 """What a call does to the world outside it is noticed, with its line."""
-# ruff: noqa: B006, PLW0603, T201
+# ruff: noqa: B006, B905, PLC0415, T201
 
 import functools
 import heapq
@@ -90,7 +90,7 @@ def born_inside() -> Any:
     thing.calls += 1
     thing.extra = 1  # type: ignore[attr-defined]
     thing[0] = 5
-    setattr(thing, "more", 2)
+    thing.more = 2
     Thing.bump(thing)
     names = set()
     names.add("x")
@@ -145,8 +145,11 @@ EFFECTS: list[tuple[str, Callable[[], Any], str]] = [
     ("setitem function", lambda: operator.setitem(TABLE, "q", 1), "operator.setitem"),
     ("attribute", lambda: THING.bump(), "sets THING.calls"),
     ("setattr", lambda: setattr(THING, "calls", 0), "sets THING.calls"),
-    ("object.__setattr__", lambda: object.__setattr__(THING, "calls", 0),
-     "calls THING.__setattr__"),
+    (
+        "object.__setattr__",
+        lambda: object.__setattr__(THING, "calls", 0),
+        "calls THING.__setattr__",
+    ),
     ("own list", lambda: THING.items.append(1), "calls THING.items.append"),
     ("user __setitem__", lambda: operator.setitem(THING, 0, 1), "operator.setitem"),
     ("class attribute", lambda: setattr(Thing, "total", 0), "sets Thing.total"),
@@ -164,8 +167,11 @@ EFFECTS: list[tuple[str, Callable[[], Any], str]] = [
     ("numpy random", lambda: np.random.rand(2), "rand"),
     ("time", lambda: time.time(), "calls time.time"),
     ("iterator", lambda: next(STEPS), "consumes the iterator"),
-    ("iterator in loop", lambda: [s for _, s in zip("a", STEPS)],
-     "consumes the iterator"),
+    (
+        "iterator in loop",
+        lambda: [s for _, s in zip("a", STEPS)],
+        "consumes the iterator",
+    ),
     ("array item", lambda: ARRAY.__setitem__(0, 1.0), "calls ARRAY.__setitem__"),
     ("array out", lambda: np.exp(ARRAY, out=ARRAY), "writes into `global ARRAY`"),
     ("array fill", lambda: ARRAY.fill(0), "calls ARRAY.fill"),
@@ -175,7 +181,6 @@ EFFECTS: list[tuple[str, Callable[[], Any], str]] = [
     ("vars", lambda: vars(THING).update(calls=0), "calls THING.__dict__.update"),
     ("globals", lambda: globals()["COUNT"], "reads globals()"),
     ("eval", lambda: eval("COUNT"), "calls eval"),
-    ("address", lambda: id(THING), "id()"),
 ]
 
 

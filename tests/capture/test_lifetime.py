@@ -42,11 +42,16 @@ def test_closure_is_freed_without_the_collector() -> None:
         gc.enable()
 
 
-def test_guards_hold_no_user_object() -> None:
-    model, leaf, array = Model(), Leaf(), np.arange(3.0)
-
+def make_function(model: Model, array: Any) -> Any:
     def function(x: Leaf) -> Any:
         return model.forward(x) * float(array.sum())
+
+    return function
+
+
+def test_guards_hold_no_user_object() -> None:
+    model, leaf, array = Model(), Leaf(), np.arange(3.0)
+    function = make_function(model, array)
 
     things = model, model.weight, leaf, array, function
     references = [weakref.ref(thing) for thing in things]
@@ -122,8 +127,10 @@ def test_two_threads_record_at_once() -> None:
     def record(n: int) -> None:
         barrier.wait()
         recordings = [Recording(function, n) for _ in range(20)]
-        found[n] = [(r.result, r.hits(function, n), r.hits(function, -n), r.reason)
-                    for r in recordings]
+        found[n] = [
+            (r.result, r.hits(function, n), r.hits(function, -n), r.reason)
+            for r in recordings
+        ]
 
     threads = [threading.Thread(target=record, args=(n,)) for n in (1, 2)]
     for thread in threads:

@@ -1,14 +1,19 @@
 """Whatever a call read from outside: change it in each way, and the guards miss."""
-# ruff: noqa: B006, E731, PLW0603, SIM300
+# ruff: noqa: B905, PLC0415, RUF005, RUF012, SIM101, SIM300
 
+import contextlib
+import copy
+import datetime
 import enum
 import functools
 import math
+import operator
 import sys
 import types
-from collections import OrderedDict, deque, namedtuple
+from collections import OrderedDict, UserList, deque, namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -113,6 +118,50 @@ class Dynamic:
         if name == "values":
             raise AttributeError(name)
         return self.values[name]
+
+
+class Intercepting:
+    factor = 2
+
+    def __init__(self) -> None:
+        self.width = 3
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "width":
+            return SCALE
+        return object.__getattribute__(self, name)
+
+
+INTERCEPTING = Intercepting()
+
+
+class Text(str):
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = str.__hash__
+
+
+class Size(float):
+    pass
+
+
+class Words(list[str]):
+    """A list with nothing of its own."""
+
+
+class Shouting(dict[str, str]):
+    def __getitem__(self, key: str) -> str:
+        return super().__getitem__(key).upper()
+
+
+TAGGED = Text("a")
+SIZE = Size(2.0)
+WORDS = Words(["a", "b"])
+SHOUTING = Shouting(a="x")
+DAY = datetime.date(2020, 1, 2)
+HALF = Fraction(1, 2)
+USER_LIST = UserList([1, 2])
 
 
 class Holder:
@@ -312,6 +361,31 @@ def loop_over_items() -> Any:
     return [(k, v) for k, v in TABLE.items()]
 
 
+@contextlib.contextmanager
+def scaled() -> Any:
+    yield SCALE
+
+
+def trusted_wrapper(function: Any) -> Any:
+    """What a decorator of a trusted package makes."""
+    namespace: dict[str, Any] = {"__name__": "itertools"}
+    text = (
+        "def wrap(f):\n    def wrapper(*a):\n        return f(*a)\n    return wrapper"
+    )
+    exec(compile(text, "<frozen wrappers>", "exec"), namespace)
+    return functools.wraps(function)(namespace["wrap"](function))
+
+
+@trusted_wrapper
+def wrapped() -> float:
+    return SCALE
+
+
+def use_context() -> float:
+    with scaled() as value:
+        return value * 2
+
+
 READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("global", lambda: SCALE, set_global("SCALE", 3.0)),
     ("global of another type", lambda: SCALE, set_global("SCALE", 2)),
@@ -326,9 +400,14 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("frozenset", lambda: FROZEN, set_global("FROZEN", frozenset({True, 2}))),
     ("enum", lambda: MODE is Mode.TRAIN, set_global("MODE", Mode.EVAL)),
     ("int enum", lambda: Level.LOW, set_global("Level", Mode)),
-    ("builtin hidden", lambda: len("ab"), call(
-        lambda: globals().__setitem__("len", lambda x: 0),
-        lambda: globals().__delitem__("len"))),
+    (
+        "builtin hidden",
+        lambda: len("ab"),
+        call(
+            lambda: globals().__setitem__("len", lambda x: 0),
+            lambda: globals().__delitem__("len"),
+        ),
+    ),
     ("module attribute", lambda: math.pi, set_attribute(math, "pi", 3.0)),
     ("module function", lambda: math.sqrt(4.0), set_attribute(math, "sqrt", abs)),
     ("closure cell", lambda: CLOSURE(), cell(2)),
@@ -336,8 +415,11 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("function", lambda: helper(1.0), set_global("helper", other_helper)),
     ("code", lambda: helper(1.0), new_code()),
     ("default", lambda: helper(1.0), set_attribute(helper, "__defaults__", (5.0,))),
-    ("keyword default", lambda: helper(1.0), set_item(
-        helper.__kwdefaults__, "gain", 9.0)),
+    (
+        "keyword default",
+        lambda: helper(1.0),
+        set_item(helper.__kwdefaults__, "gain", 9.0),
+    ),
     ("partial", lambda: PARTIAL(1.0), set_item(PARTIAL.keywords, "bias", 4.0)),
     ("attribute", lambda: CONFIG.width, set_attribute(CONFIG, "width", 5)),
     ("attribute type", lambda: CONFIG.width, set_attribute(CONFIG, "width", 4.0)),
@@ -351,22 +433,64 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("method hidden", lambda: CONFIG.area(), set_attribute(CONFIG, "area", lambda: 0)),
     ("super method", lambda: CHILD.area(), set_attribute(Config, "area", lambda s: 0)),
     ("read in method", lambda: CONFIG.area(), set_attribute(CONFIG, "width", 5)),
-    ("property", lambda: CONFIG.double, set_attribute(
-        Config, "double", property(lambda s: 0))),
+    (
+        "property",
+        lambda: CONFIG.double,
+        set_attribute(Config, "double", property(lambda s: 0)),
+    ),
     ("read in property", lambda: CONFIG.double, set_attribute(CONFIG, "width", 5)),
     ("classmethod", lambda: CONFIG.kind(), set_attribute(Config, "eps", 2.0)),
-    ("staticmethod", lambda: CONFIG.fixed(), set_attribute(
-        Config, "fixed", staticmethod(lambda: 8))),
+    (
+        "staticmethod",
+        lambda: CONFIG.fixed(),
+        set_attribute(Config, "fixed", staticmethod(lambda: 8)),
+    ),
     ("slot", lambda: SLOTTED.value, set_attribute(SLOTTED, "value", 2)),
-    ("getattr", lambda: getattr(CONFIG, "wid" + "th"), set_attribute(
-        CONFIG, "width", 5)),
-    ("getattr default", lambda: getattr(CONFIG, "nope", 0), set_attribute(
-        CONFIG, "nope", 1)),
+    (
+        "getattr",
+        lambda: getattr(CONFIG, "wid" + "th"),
+        set_attribute(CONFIG, "width", 5),
+    ),
+    (
+        "getattr default",
+        lambda: getattr(CONFIG, "nope", 0),
+        set_attribute(CONFIG, "nope", 1),
+    ),
     ("hasattr", lambda: hasattr(CONFIG, "nope"), set_attribute(CONFIG, "nope", 1)),
     ("vars", lambda: vars(CONFIG)["width"], set_attribute(CONFIG, "width", 5)),
     ("__dict__", lambda: CONFIG.__dict__["width"], set_attribute(CONFIG, "width", 5)),
     ("__getattr__", lambda: DYNAMIC.x, set_item(DYNAMIC.values, "x", 2)),
     ("__getattr__ hidden", lambda: DYNAMIC.x, set_attribute(DYNAMIC, "x", 2)),
+    ("__getattribute__", lambda: INTERCEPTING.width, set_global("SCALE", 7.0)),
+    (
+        "passed through __getattribute__",
+        lambda: INTERCEPTING.factor,
+        set_attribute(INTERCEPTING, "factor", 7),
+    ),
+    ("str subclass", lambda: TAGGED, set_global("TAGGED", Text("b"))),
+    ("float subclass", lambda: SIZE * 2, set_global("SIZE", Size(3.0))),
+    ("list subclass item", lambda: WORDS[0], set_item(WORDS, 0, "c")),
+    ("list subclass loop", lambda: [w for w in WORDS], set_item(WORDS, 0, "c")),
+    ("list subclass in", lambda: "a" in WORDS, set_item(WORDS, 0, "c")),
+    ("date", lambda: DAY.isoformat(), set_global("DAY", datetime.date(2021, 1, 2))),
+    ("fraction", lambda: HALF * 2, set_global("HALF", Fraction(1, 3))),
+    ("user list", lambda: USER_LIST[0], set_item(USER_LIST.data, 0, 9)),
+    ("copied object", lambda: copy.copy(POINT).x, set_attribute(POINT, "x", 5)),
+    ("asdict", lambda: asdict(POINT), set_attribute(POINT, "x", 5)),
+    (
+        "attrgetter",
+        lambda: operator.attrgetter("inner.depth")(CONFIG),
+        set_attribute(CONFIG.inner, "depth", 5),
+    ),
+    ("repr", lambda: repr(POINT), set_attribute(POINT, "x", 5)),
+    ("formatted object", lambda: f"{POINT}", set_attribute(POINT, "x", 5)),
+    (
+        "slot copied",
+        lambda: copy.copy(SLOTTED).value,
+        set_attribute(SLOTTED, "value", 2),
+    ),
+    ("read in a context manager", use_context, set_global("SCALE", 9.0)),
+    ("read in a wrapped function", lambda: wrapped(), set_global("SCALE", 9.0)),
     ("guard dict", lambda: HOLDER.b, set_item(HOLDER._second, "b", 3)),
     ("guard dict earlier", lambda: HOLDER.b, set_item(HOLDER._first, "b", 3)),
     ("guard dict hidden", lambda: HOLDER.b, set_attribute(HOLDER, "b", 3)),
@@ -375,12 +499,21 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("callable", lambda: CONFIG.inner(1), set_attribute(CONFIG.inner, "depth", 5)),
     ("__len__", lambda: len(CONFIG.inner), set_attribute(CONFIG.inner, "depth", 5)),
     ("__getitem__", lambda: CONFIG.inner[2], set_attribute(CONFIG.inner, "depth", 5)),
-    ("__bool__", lambda: 1 if CONFIG.inner else 2, set_attribute(
-        CONFIG.inner, "depth", 0)),
-    ("__iter__", lambda: [i for i in CONFIG.inner], set_attribute(
-        CONFIG.inner, "depth", 5)),
-    ("__contains__", lambda: 1 in CONFIG.inner, set_attribute(
-        CONFIG.inner, "depth", 5)),
+    (
+        "__bool__",
+        lambda: 1 if CONFIG.inner else 2,
+        set_attribute(CONFIG.inner, "depth", 0),
+    ),
+    (
+        "__iter__",
+        lambda: [i for i in CONFIG.inner],
+        set_attribute(CONFIG.inner, "depth", 5),
+    ),
+    (
+        "__contains__",
+        lambda: 1 in CONFIG.inner,
+        set_attribute(CONFIG.inner, "depth", 5),
+    ),
     ("dict item", lambda: TABLE["lr"], set_item(TABLE, "lr", 0.2)),
     ("dict item gone", lambda: TABLE["lr"], del_item(TABLE, "lr")),
     ("dict nested", lambda: TABLE["nested"]["k"], set_item(TABLE["nested"], "k", 3)),
@@ -392,18 +525,29 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("dict order", lambda: list(TABLE), reorder(TABLE)),
     ("dict loop", loop_over_items, set_item(TABLE, "lr", 0.2)),
     ("dict unpacked", lambda: {**TABLE}["lr"], set_item(TABLE, "lr", 0.2)),
-    ("dict truth", lambda: 1 if TABLE else 0, call(
-        lambda: globals().__setitem__("TABLE", {}),
-        lambda t=TABLE: globals().__setitem__("TABLE", t))),
+    (
+        "dict truth",
+        lambda: 1 if TABLE else 0,
+        call(
+            lambda: globals().__setitem__("TABLE", {}),
+            lambda t=TABLE: globals().__setitem__("TABLE", t),
+        ),
+    ),
     ("list item", lambda: NUMBERS[0], set_item(NUMBERS, 0, 9)),
     ("list negative item", lambda: NUMBERS[-1], set_item(NUMBERS, 2, 9)),
     ("list item type", lambda: NUMBERS[0], set_item(NUMBERS, 0, True)),
     ("list slice", lambda: NUMBERS[:2], set_item(NUMBERS, 0, 9)),
     ("list loop", iterate_numbers, set_item(NUMBERS, 2, 9)),
-    ("list longer", iterate_numbers, call(
-        lambda: NUMBERS.append(4), lambda: NUMBERS.pop())),
-    ("list len", lambda: len(NUMBERS), call(
-        lambda: NUMBERS.append(4), lambda: NUMBERS.pop())),
+    (
+        "list longer",
+        iterate_numbers,
+        call(lambda: NUMBERS.append(4), lambda: NUMBERS.pop()),
+    ),
+    (
+        "list len",
+        lambda: len(NUMBERS),
+        call(lambda: NUMBERS.append(4), lambda: NUMBERS.pop()),
+    ),
     ("list in", lambda: 2 in NUMBERS, set_item(NUMBERS, 1, 9)),
     ("list sum", lambda: sum(NUMBERS), set_item(NUMBERS, 1, 9)),
     ("list equal", lambda: NUMBERS == [1, 2, 3], set_item(NUMBERS, 1, 9)),
@@ -412,18 +556,35 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("list unpacked", unpack_numbers, set_item(NUMBERS, 1, 9)),
     ("list index", lambda: NUMBERS.index(2), set_item(NUMBERS, 1, 9)),
     ("list formatted", lambda: f"{NUMBERS}", set_item(NUMBERS, 1, 9)),
-    ("list zipped", lambda: [b for _, b in zip("abc", NUMBERS)], set_item(
-        NUMBERS, 1, 9)),
-    ("list enumerated", lambda: [b for _, b in enumerate(NUMBERS)], set_item(
-        NUMBERS, 1, 9)),
+    (
+        "list zipped",
+        lambda: [b for _, b in zip("abc", NUMBERS)],
+        set_item(NUMBERS, 1, 9),
+    ),
+    (
+        "list enumerated",
+        lambda: [b for _, b in enumerate(NUMBERS)],
+        set_item(NUMBERS, 1, 9),
+    ),
     ("list in list", lambda: sum(map(sum, [NUMBERS])), set_item(NUMBERS, 1, 9)),
-    ("list or", lambda: NUMBERS or 1, call(
-        lambda: globals().__setitem__("NUMBERS", []),
-        lambda n=NUMBERS: globals().__setitem__("NUMBERS", n))),
-    ("set in", lambda: "a" in NAMES, call(
-        lambda: NAMES.remove("a"), lambda: NAMES.add("a"))),
-    ("set sorted", lambda: sorted(NAMES), call(
-        lambda: NAMES.add("c"), lambda: NAMES.remove("c"))),
+    (
+        "list or",
+        lambda: NUMBERS or 1,
+        call(
+            lambda: globals().__setitem__("NUMBERS", []),
+            lambda n=NUMBERS: globals().__setitem__("NUMBERS", n),
+        ),
+    ),
+    (
+        "set in",
+        lambda: "a" in NAMES,
+        call(lambda: NAMES.remove("a"), lambda: NAMES.add("a")),
+    ),
+    (
+        "set sorted",
+        lambda: sorted(NAMES),
+        call(lambda: NAMES.add("c"), lambda: NAMES.remove("c")),
+    ),
     ("deque", lambda: sum(QUEUE), call(lambda: QUEUE.append(5), lambda: QUEUE.pop())),
     ("array sum", lambda: ARRAY.sum(), set_item(ARRAY, 0, 9.0)),
     ("array item", lambda: ARRAY[0], set_item(ARRAY, 0, 9.0)),
@@ -440,8 +601,11 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("import", import_inside, set_attribute(math, "pi", 3.0)),
     ("from import", from_import_inside, set_attribute(math, "e", 3.0)),
     ("isinstance", lambda: isinstance(CONFIG, Config), set_global("CONFIG", POINT)),
-    ("sorted by key", lambda: sorted([CONFIG.inner], key=lambda i: i.depth)[0].depth,
-     set_attribute(CONFIG.inner, "depth", 8)),
+    (
+        "sorted by key",
+        lambda: sorted([CONFIG.inner], key=lambda i: i.depth)[0].depth,
+        set_attribute(CONFIG.inner, "depth", 8),
+    ),
 ]
 
 
@@ -472,12 +636,18 @@ UNREAD: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("another global", lambda: SCALE, set_global("TEXT", "x")),
     ("an equal string", lambda: TEXT, set_global("TEXT", "".join(["te", "xt"]))),
     ("the same nan", lambda: NAN, set_global("NAN", float("nan"))),
-    ("content of a list asked for its length", lambda: len(NUMBERS), set_item(
-        NUMBERS, 0, 9)),
+    (
+        "content of a list asked for its length",
+        lambda: len(NUMBERS),
+        set_item(NUMBERS, 0, 9),
+    ),
     ("an equal array", lambda: ARRAY.sum(), set_global("ARRAY", np.arange(3.0))),
     ("an equal list", lambda: sum(NUMBERS), set_global("NUMBERS", [1, 2, 3])),
-    ("an object of equal attributes", lambda: CONFIG.width, set_global(
-        "CONFIG", Config())),
+    (
+        "an object of equal attributes",
+        lambda: CONFIG.width,
+        set_global("CONFIG", Config()),
+    ),
 ]
 
 
@@ -523,9 +693,17 @@ def test_other_arguments_miss(args: Any, kwargs: Any) -> None:
     assert not recording.hits(take, *args, **kwargs)
 
 
-def test_keyword_order_does_not_matter() -> None:
-    recording = Recording(take, 1, a=1, b=2)
-    assert recording.hits(take, 1, b=2, a=1)
+def test_keyword_order_matters_only_to_a_dict_of_keywords() -> None:
+    def named(a: int, b: int) -> int:
+        return a - b
+
+    def gathered(**rest: int) -> list[str]:
+        return list(rest)
+
+    assert Recording(named, a=1, b=2).hits(named, b=2, a=1)
+    recording = Recording(gathered, a=1, b=2)
+    assert recording.hits(gathered, a=1, b=2)
+    assert not recording.hits(gathered, b=2, a=1)
 
 
 def test_leaves_come_back_in_order_of_first_read() -> None:
@@ -569,6 +747,31 @@ def test_identity_of_objects_is_guarded_both_ways() -> None:
     assert Recording(function, one, one).hits(function, two, two)
     assert not Recording(function, one, two).hits(function, one, one)
     assert Recording(function, one, two).hits(function, two, one)
+
+
+def by_id(things: list[Any]) -> int:
+    return len({id(thing) for thing in things})
+
+
+def by_lookup(things: list[Any]) -> int:
+    seen: set[Any] = set()
+    for thing in things:
+        if thing not in seen:
+            seen.add(thing)
+    return len(seen)
+
+
+@pytest.mark.parametrize("function", [by_id, by_lookup])
+def test_objects_told_apart_by_identity_must_stay_apart(function: Any) -> None:
+    a, b, c = Point(), SENTINEL, Config()
+    things = [object(), object(), object()]
+    recording = Recording(function, things)
+    assert recording.reason == ""
+    assert recording.result == 3
+    assert recording.hits(function, things[::-1])
+    assert not recording.hits(function, [things[0], things[1], things[0]])
+    assert "the same as one of them" in recording.miss(function, [b, b, object()])
+    assert not recording.hits(function, [a, b, c])
 
 
 def test_dict_keyed_by_leaves() -> None:
@@ -667,3 +870,14 @@ def test_ordered_dict_and_subclasses_are_read() -> None:
     assert recording.hits(function, OrderedDict(a=1))
     assert not recording.hits(function, OrderedDict(a=2))
     assert not recording.hits(function, {"a": 1})
+
+
+def test_object_that_cannot_be_followed_is_not_recorded() -> None:
+    recording = Recording(lambda: vars(Config)["eps"])
+    assert recording.result == Config.eps
+    assert "of type mappingproxy" in recording.reason
+    shouted = Recording(lambda: SHOUTING["a"])
+    assert shouted.result == "X"
+    assert "`global SHOUTING`, of type Shouting" in shouted.reason
+    view = TABLE.values()
+    assert "of type dict_values" in Recording(lambda: [v for v in view]).reason

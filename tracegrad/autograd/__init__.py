@@ -1,6 +1,28 @@
 """Floor 3: the tape's engine, grad modes, and the methods of Tensor that need them."""
 
-from tracegrad.autograd.engine import backward, grad
-from tracegrad.autograd.modes import enable_grad, is_grad_enabled, no_grad
+from tracegrad.autograd import function as function
+from tracegrad.autograd import tensor_methods as _tensor_methods
+from tracegrad.autograd.anomaly import detect_anomaly
+from tracegrad.autograd.function import Function
+from tracegrad.autograd.gradients import backward, grad
+from tracegrad.autograd.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 
-__all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad"]
+__all__ = [
+    "Function",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "grad",
+    "inference_mode",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]

@@ -11,23 +11,31 @@ import heapq
 from collections.abc import Sequence
 from typing import Any, final
 
+import numpy as np
+
+from tracegrad.autograd.anomaly import check_finite, note_forward_line
+from tracegrad.device import run_quietly
 from tracegrad.dispatch.entry import (
     Edge,
     LeafEntry,
+    Node,
     ResultEdge,
     SavedTensor,
     TapeEntry,
+    flat_edges,
 )
 from tracegrad.dispatch.inplace import apply_inplace
 from tracegrad.dispatch.operator import OPERATORS
-from tracegrad.dispatch.state import set_grad_enabled
-from tracegrad.dispatch.tensor import Tensor, edge_of, wrap
-from tracegrad.errors import ArgumentTypeError, GradientError, ShapeError
-from tracegrad.ops.shaping import fit, zeros_of
+from tracegrad.dispatch.state import installed, set_grad_enabled, thread
+from tracegrad.dispatch.tensor import Tensor, wrap
+from tracegrad.errors import GradientError
+from tracegrad.ops.shaping import fit
+
+_ndarray = np.ndarray
 
 
 @final
-class _Pass:
+class Pass:
     """One backward pass: what has arrived where.
 
     Attributes
@@ -36,6 +44,15 @@ class _Pass:
         Cotangents by entry: one Tensor, or a list with a place for each result.
     shared : set of int
         Identities of cotangents that somebody else may hold too.
+    summed : dict
+        Sums that this pass has made, by entry: nobody else holds them yet, so more
+        can be added in place.
+    fills : bool
+        Whether leaves fill their ``.grad``.
+    capture : set or None
+        Entries whose cotangents the caller wants, kept in `captured`.
+    needed : set or None
+        The entries from which a cotangent can reach those.
     """
 
     __slots__ = (
@@ -43,127 +60,198 @@ class _Pass:
         "capture",
         "captured",
         "create_graph",
+        "fills",
         "heap",
         "needed",
         "retain_graph",
         "shared",
+        "summed",
     )
 
     def __init__(self, retain_graph: bool, create_graph: bool) -> None:
         self.arrived: dict[Any, Any] = {}
         self.heap: list[tuple[int, Any]] = []
         self.shared: set[int] = set()
+        self.summed: dict[Any, Tensor] = {}
         self.retain_graph = retain_graph
         self.create_graph = create_graph
-        # Edges whose total cotangent the caller wants, instead of filling `.grad`.
-        self.capture: dict[Any, list[int]] | None = None
+        self.fills = True
+        self.capture: set[Any] | None = None
         self.captured: dict[Any, Tensor] = {}
         self.needed: set[Any] | None = None
+
+    def start(self, edges: Sequence[Edge], cts: Sequence[Tensor]) -> None:
+        """Send the first cotangents and visit entries until nothing is left."""
+        before = set_grad_enabled(self.create_graph)
+        try:
+            for edge, ct in zip(edges, cts, strict=True):
+                self.shared.add(id(ct))
+                self.send(edge, ct)
+            self._run()
+        finally:
+            set_grad_enabled(before)
+
+    # -- cotangents on their way --------------------------------------------------
 
     def send(self, edge: Edge, ct: Tensor) -> None:
         """Add a cotangent to what has arrived at `edge`."""
         if edge.__class__ is ResultEdge:
-            self._send_result(edge.entry, edge.index, ct)
+            self._send_result(edge, ct)
             return
-        before = self.arrived.get(edge)
-        if before is None:
-            if self.needed is not None and edge not in self.needed:
-                return
-            self.arrived[edge] = ct
-            heapq.heappush(self.heap, (-edge.sequence, edge))
-        else:
-            self.arrived[edge] = before + ct
+        arrived = self.arrived
+        before = arrived.get(edge)
+        if before is not None:
+            arrived[edge] = self._sum(edge, before, ct)
+        elif self.needed is None or edge in self.needed:
+            arrived[edge] = ct
+            heapq.heappush(self.heap, (-edge.sequence, edge))  # type: ignore[union-attr]
 
-    def _send_result(self, entry: TapeEntry, index: int, ct: Tensor) -> None:
+    def _send_result(self, edge: Any, ct: Tensor) -> None:
+        entry, index = edge.entry, edge.index
         places = self.arrived.get(entry)
         if places is None:
             if self.needed is not None and entry not in self.needed:
                 return
-            specs = entry.result_specs
-            assert specs is not None
-            places = self.arrived[entry] = [None] * len(specs)
+            places = self.arrived[entry] = [None] * len(entry.result_specs)
             heapq.heappush(self.heap, (-entry.sequence, entry))
         before = places[index]
         places[index] = ct if before is None else before + ct
 
-    def run(self) -> None:
-        """Visit entries until nothing is left."""
+    def _sum(self, edge: Any, before: Tensor, ct: Tensor) -> Tensor:
+        if self.summed.get(edge) is before and not installed.busy:
+            a, b = before._array, ct._array
+            if a.__class__ is _ndarray and b.__class__ is _ndarray:
+                run_quietly(np.add, a, b, a)
+                return before
+        total: Tensor = before + ct  # type: ignore[operator]
+        if not self.create_graph:
+            self.summed[edge] = total
+        return total
+
+    # -- visiting entries ---------------------------------------------------------
+
+    def _run(self) -> None:
         heap, arrived = self.heap, self.arrived
         while heap:
             entry = heapq.heappop(heap)[1]
             ct = arrived.pop(entry)
-            if entry.hooks is not None:
-                ct = _run_hooks(entry, ct)
-            if self.capture is not None:
-                self._take(entry, ct)
-            if entry.__class__ is LeafEntry:
-                if self.capture is None:
-                    self._accumulate(entry, ct)
-            else:
+            if entry.hooks is not None or self.capture is not None:
+                ct = self._seen(entry, ct)
+            if entry.__class__ is not LeafEntry:
                 self._visit(entry, ct)
+            elif self.fills:
+                self._accumulate(entry, ct)
 
-    def _take(self, entry: Any, ct: Any) -> None:
-        assert self.capture is not None
-        if entry not in self.capture:
-            return
-        if ct.__class__ is list:
-            for index, part in enumerate(ct):
-                if part is not None:
-                    self.captured[entry, index] = part
-        else:
-            self.captured[entry, 0] = ct
+    def _seen(self, entry: Any, ct: Any) -> Any:
+        """Show a total cotangent to hooks and to the caller."""
+        hooks = entry.hooks
+        if hooks is not None:
+            ct = hooks.seen_by_tensors(ct)
+        if self.capture is not None and entry in self.capture:
+            parts = ct if ct.__class__ is list else [ct]
+            self.captured.update({(entry, i): part for i, part in enumerate(parts)})
+        if hooks is not None:
+            ct = hooks.seen_before(ct)
+        # Hooks and the caller may keep what they saw.
+        self.shared.update(map(id, ct if ct.__class__ is list else (ct,)))
+        return ct
 
     def _visit(self, entry: Any, ct: Any) -> None:
-        if entry.__class__ is not TapeEntry:
-            pairs = entry.pull(ct, self.create_graph)
-            for edge, part in pairs:
-                self.shared.add(id(part))
+        if entry.hooks is None and entry.__class__ is TapeEntry:
+            for edge, part in self._pulled(entry, ct):
                 self.send(edge, part)
             return
-        plan = entry.plan
+        try:
+            self._visit_with_hooks(entry, ct)
+        except Exception as error:
+            note_forward_line(error, entry)
+            raise
+
+    def _visit_with_hooks(self, entry: Any, ct: Any) -> None:
+        if entry.__class__ is TapeEntry:
+            pairs = self._pulled(entry, ct)
+        else:
+            pairs = entry.pull(ct, self.create_graph, self.needed)
+            self.shared.update(id(part) for _, part in pairs)
+            if not self.retain_graph:
+                entry.release()
+        if thread.anomaly:
+            check_finite(entry, [part for _, part in pairs])
+        if entry.hooks is not None and entry.hooks.after:
+            pairs = _seen_after(entry, pairs, ct)
+            self.shared.update(id(part) for _, part in pairs)
+        for edge, part in pairs:
+            self.send(edge, part)
+
+    def _pulled(self, entry: TapeEntry, ct: Any) -> list[tuple[Any, Any]]:
+        """Return the cotangents of an operator's operands, with where they go."""
         saved = entry.saved
         if saved is None:
-            raise GradientError(
-                f"{entry.name}: backward went through here already and what it had "
-                "saved is freed; pass retain_graph=True to the first backward"
-            )
-        values = values_of(entry, saved)
-        edges, specs = entry.edges, entry.operand_specs
-        for index, rule in plan.steps:
+            raise released(entry)
+        plan, edges, specs = entry.plan, entry.edges, entry.operand_specs
+        tensors = self._unpacked(entry, saved) if saved else saved
+        if self.create_graph and plan.saved_results:
+            # Its own edge is not kept with it: that would be a reference cycle.
+            tensors[-1]._node = _own_edge(entry)
+        pairs: list[tuple[Any, Any]] = []
+        for (index, rule), reads in zip(plan.steps, plan.reads, strict=True):
             edge = edges[index]
-            if self.needed is not None and not _wanted(edge, self.needed):
+            if self.needed is not None and not is_wanted(edge, self.needed):
                 continue
-            result = rule.pull(ct, values)
+            result = rule.pull_with(ct, _arguments(entry, reads, tensors, ct))
             if edge.__class__ is tuple:
-                self._send_several(edge, result)
+                pairs.extend(self._several(edge, result))
                 continue
-            if specs is not None and plan.operator.family == "pointwise":
+            if specs is not None and plan.pointwise:
                 result = fit(result, specs[index])
             if result is ct:
-                self.shared.add(id(result))
-            self.send(edge, result)
-        if not self.retain_graph and saved:
+                self.shared.add(id(ct))
+            pairs.append((edge, result))
+        if saved and not self.retain_graph:
             entry.saved = None
+        return pairs
 
-    def _send_several(self, edges: tuple[Any, ...], results: Sequence[Any]) -> None:
-        for edge, result in zip(edges, results, strict=True):
-            if edge is not None:
-                self.shared.add(id(result))
-                self.send(edge, result)
+    def _several(
+        self, edges: tuple[Any, ...], results: Sequence[Any]
+    ) -> list[tuple[Any, Any]]:
+        self.shared.update(map(id, results))
+        return [
+            (edge, result)
+            for edge, result in zip(edges, results, strict=True)
+            if edge is not None and result is not None
+        ]
+
+    def _unpacked(self, entry: TapeEntry, saved: tuple[Any, ...]) -> list[Any]:
+        tensors: list[Any] = []
+        for kept in saved:
+            if kept.__class__ is tuple:
+                tensors.append(tuple(self._unpacked(entry, kept)))
+                continue
+            if kept.version[0] != kept.count:
+                raise written_since(entry, kept)
+            tensor = wrap(kept.array)
+            if self.create_graph:
+                tensor._node = kept.edge
+                tensor._counter = kept.version
+            tensors.append(tensor)
+        return tensors
+
+    # -- leaves ---------------------------------------------------------------------
 
     def _accumulate(self, entry: LeafEntry, ct: Tensor) -> None:
         leaf = entry.leaf()
         if leaf is None:
             return
-        before = leaf._grad
+        before = leaf.grad
         if before is None:
             leaf.grad = self._owned(ct)
         elif self.create_graph:
             leaf.grad = before + ct
         else:
             apply_inplace(OPERATORS["add"], (before, ct), {})
-        for hook in tuple(entry.post_hooks or ()):
-            hook(leaf)
+        if entry.hooks is not None:
+            for hook in tuple(entry.hooks.accumulated.values()):
+                hook(leaf)
 
     def _owned(self, ct: Tensor) -> Tensor:
         """Return `ct`, copied if anybody else could hold its memory."""
@@ -177,261 +265,102 @@ class _Pass:
         return OPERATORS["clone"](ct)  # type: ignore[no-any-return]
 
 
-def _wanted(edge: Any, needed: set[Any]) -> bool:
+def is_wanted(edge: Any, needed: set[Any]) -> bool:
+    """Return whether a cotangent sent to `edge` can reach a needed entry."""
     if edge.__class__ is tuple:
-        return any(e is not None and _wanted(e, needed) for e in edge)
+        return any(e is not None and is_wanted(e, needed) for e in edge)
     entry = edge.entry if edge.__class__ is ResultEdge else edge
     return entry in needed
 
 
-def _run_hooks(entry: Any, ct: Any) -> Any:
-    for index, hook in tuple(entry.hooks):
-        part = ct[index] if ct.__class__ is list else ct
-        if part is None:
-            continue
-        replaced = hook(part)
-        if replaced is None:
-            continue
-        if ct.__class__ is list:
-            ct[index] = replaced
+def _seen_after(
+    entry: Any, pairs: list[tuple[Any, Any]], ct: Any
+) -> list[tuple[Any, Any]]:
+    """Run the hooks that see what an entry gave, in the order of its edges."""
+    edges = flat_edges(entry)
+    places = _places(edges, pairs)
+    given = [None] * len(edges)
+    for place, (_, part) in zip(places, pairs, strict=True):
+        given[place] = part
+    cts = tuple(ct) if ct.__class__ is list else (ct,)
+    found = entry.hooks.seen_after(tuple(given), cts)
+    return [(edges[place], found[place]) for place in places]
+
+
+def _places(edges: list[Any], pairs: list[tuple[Any, Any]]) -> list[int]:
+    """Return the index of each pair's edge; both lists have one order."""
+    places: list[int] = []
+    start = 0
+    for edge, _ in pairs:
+        while edges[start] is not edge:
+            start += 1
+        places.append(start)
+        start += 1
+    return places
+
+
+def _arguments(entry: TapeEntry, reads: Any, tensors: Sequence[Any], ct: Any) -> Any:
+    """Return what a rule's parameters ask for."""
+    found = []
+    for source, key in reads:
+        if source == "saved":
+            found.append(tensors[key])
+        elif source == "given":
+            found.append([ct] if key == "cts" and ct.__class__ is not list else ct)
+        elif source == "attribute":
+            found.append(entry.attributes[key])
+        elif source == "literal":
+            found.append(entry.literals[key])
         else:
-            ct = replaced
-    return ct
+            found.append(_spec_of_operand(entry, key, ct))
+    return found
 
 
-def values_of(entry: TapeEntry, saved: tuple[Any, ...]) -> dict[str, Any]:
-    """Return by name what an entry's rules may ask for."""
-    plan = entry.plan
-    operator = plan.operator
-    values = dict(entry.attributes)
-    for operand, literal in zip(operator.operands, entry.literals, strict=True):
-        if literal is not None:
-            values[operand.name] = literal
-    count = len(plan.saved_operands)
-    for index, kept in zip(plan.saved_operands, saved[:count], strict=True):
-        name = operator.operands[index].name
-        if kept.__class__ is tuple:
-            values[name] = tuple(unpack(entry, k, k.edge) for k in kept)
-        else:
-            values[name] = unpack(entry, kept, kept.edge)
-    if plan.saved_results:
-        values["out"] = unpack(entry, saved[count], entry)
-    if entry.operand_specs is not None and operator.family != "pointwise":
-        for operand, spec in zip(operator.operands, entry.operand_specs, strict=True):
-            values[operand.name + "_spec"] = spec
-    return values
+def _spec_of_operand(entry: TapeEntry, index: int, ct: Any) -> Any:
+    if entry.operand_specs is None:
+        return ct._array.shape, ct._array.dtype
+    return entry.operand_specs[index]
 
 
-def unpack(entry: TapeEntry, saved: SavedTensor, edge: Edge | None) -> Tensor:
-    """Return a saved tensor, checked not to have been written since.
-
-    Raises
-    ------
-    GradientError
-        If it has.
-    """
-    if saved.version[0] != saved.count:
-        raise GradientError(
-            f"{entry.name}: a tensor that backward needs (shape "
-            f"{list(saved.array.shape)}) was written in place since; it is at version "
-            f"{saved.version[0]}, was saved at version {saved.count}; "
-            "write into a clone() instead"
-        )
-    tensor = wrap(saved.array)
-    tensor._node = edge
-    tensor._version = saved.version
-    return tensor
+def _own_edge(entry: TapeEntry) -> Edge:
+    """Return the tape position of an entry's (first) result."""
+    several = entry.result_specs is not None and len(entry.result_specs) > 1
+    return ResultEdge(entry, 0) if several else entry
 
 
-def _seed(root: Tensor, ct: Tensor | None) -> Tensor:
-    """Return the cotangent to start with.
-
-    Raises
-    ------
-    GradientError
-        If none is given for a root of several elements.
-    """
-    if ct is None:
-        if root.numel() != 1:
-            raise GradientError(
-                "a gradient is implied for one element only; this tensor has shape "
-                f"{list(root.shape)}, give backward() one of that shape"
-            )
-        shape, dtype = root._array.shape, root.dtype
-        return OPERATORS["full"](shape, 1, dtype, root.device)  # type: ignore[no-any-return]
-    if not isinstance(ct, Tensor):
-        raise ArgumentTypeError(
-            f"a gradient must be a Tensor or None, not {type(ct).__name__}"
-        )
-    if ct._array.shape != root._array.shape:
-        raise ShapeError(
-            f"the gradient has shape {list(ct.shape)}, the tensor {list(root.shape)}"
-        )
-    return fit(ct, (root._array.shape, root._array.dtype))
-
-
-def _start(
-    run: _Pass, roots: Sequence[Tensor], cts: Sequence[Tensor | None]
-) -> None:
-    for root, ct in zip(roots, cts, strict=True):
-        edge = edge_of(root)
-        if edge is None:
-            raise GradientError(
-                "the tensor does not require grad and has no grad_fn: nothing that "
-                "leads to it requires a gradient"
-            )
-        seed = _seed(root, ct)
-        run.shared.add(id(seed))
-        run.send(edge, seed)
-
-
-def _as_tuple(value: Any, count: int) -> tuple[Any, ...]:
-    if value is None:
-        return (None,) * count
-    return tuple(value) if isinstance(value, list | tuple) else (value,)
-
-
-def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    inputs: Any = None,
-) -> None:
-    """Add the gradients of `tensors` to the ``.grad`` of the leaves.
-
-    Parameters
-    ----------
-    tensors : Tensor or sequence of Tensor
-    grad_tensors : Tensor or sequence, optional
-        The cotangents; 1 for tensors of one element.
-    retain_graph : bool, optional
-        Keep what was saved, for another backward; as `create_graph` if not given.
-    create_graph : bool
-        Put the gradients on the tape too.
-    inputs : Tensor or sequence of Tensor, optional
-        Fill the ``.grad`` of these only.
-
-    Raises
-    ------
-    GradientError
-        If a tensor is not on the tape, or a saved tensor was written since.
-    """
-    roots = _as_tuple(tensors, 1)
-    cts = _as_tuple(grad_tensors, len(roots))
-    if inputs is not None:
-        wanted = _as_tuple(inputs, 1)
-        found = grad(
-            roots, wanted, cts, retain_graph, create_graph, allow_unused=True
-        )
-        _fill(wanted, found, create_graph)
-        return
-    retain = create_graph if retain_graph is None else retain_graph
-    run = _Pass(retain, create_graph)
-    before = set_grad_enabled(create_graph)
-    try:
-        _start(run, roots, cts)
-        run.run()
-    finally:
-        set_grad_enabled(before)
-
-
-def _fill(
-    wanted: Sequence[Tensor], found: Sequence[Tensor | None], create_graph: bool
-) -> None:
-    for leaf, ct in zip(wanted, found, strict=True):
-        if ct is None:
-            continue
-        if leaf._grad is None:
-            leaf.grad = ct if create_graph else OPERATORS["clone"](ct)
-        else:
-            leaf.grad = leaf._grad + ct
-
-
-def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    allow_unused: bool | None = None,
-    materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
-    """Return the gradients of `outputs` by `inputs`, without touching ``.grad``.
-
-    Parameters
-    ----------
-    outputs, inputs : Tensor or sequence of Tensor
-    grad_outputs : Tensor or sequence, optional
-        The cotangents; 1 for outputs of one element.
-    retain_graph, create_graph : bool
-        As for `backward`.
-    allow_unused : bool, optional
-        Give None for an input that does not lead to an output.
-    materialize_grads : bool
-        Give zeros for it instead.
-
-    Raises
-    ------
-    GradientError
-        If an input is unused and that is not allowed.
-    """
-    roots = _as_tuple(outputs, 1)
-    wanted = _as_tuple(inputs, 1)
-    cts = _as_tuple(grad_outputs, len(roots))
-    run = _Pass(create_graph if retain_graph is None else retain_graph, create_graph)
-    keys = [_key_of(x) for x in wanted]
-    run.capture = {entry: [] for entry, _ in keys}
-    run.needed = _leading_to(roots, set(run.capture))
-    before = set_grad_enabled(create_graph)
-    try:
-        _start(run, roots, cts)
-        run.run()
-    finally:
-        set_grad_enabled(before)
-    allowed = materialize_grads if allow_unused is None else allow_unused
-    return tuple(
-        _answer(run.captured.get(key), x, allowed or materialize_grads, materialize_grads)
-        for key, x in zip(keys, wanted, strict=True)
+def released(entry: Node) -> GradientError:
+    """Return the error for an entry whose saved tensors are gone."""
+    return GradientError(
+        f"{entry.name()}: backward went through here already and what it had saved is "
+        "freed; pass retain_graph=True to the first backward"
     )
 
 
-def _key_of(x: Tensor) -> tuple[Any, int]:
-    edge = edge_of(x)
-    if edge is None:
-        raise GradientError("an input of grad() does not require grad")
-    if edge.__class__ is ResultEdge:
-        return edge.entry, edge.index
-    return edge, 0
+def written_since(entry: Node, saved: SavedTensor) -> GradientError:
+    """Return the error for a saved tensor that was written in place."""
+    return GradientError(
+        f"{entry.name()}: a tensor that backward needs (shape "
+        f"{list(saved.array.shape)}) was written in place since; it is at version "
+        f"{saved.version[0]}, was saved at version {saved.count}; "
+        "write into a clone() instead"
+    )
 
 
-def _answer(
-    found: Tensor | None, x: Tensor, allowed: bool, materialize: bool
-) -> Tensor | None:
-    if found is not None:
-        return found
-    if not allowed:
-        raise GradientError(
-            "an input does not lead to the outputs; pass allow_unused=True to get "
-            "None for it"
-        )
-    return zeros_of((x._array.shape, x._array.dtype), x) if materialize else None
-
-
-def _leading_to(roots: Sequence[Tensor], wanted: set[Any]) -> set[Any]:
-    """Return the entries from which a cotangent can reach a wanted one."""
+def entries_leading_to(roots: Sequence[Any], wanted: set[Any]) -> set[Any]:
+    """Return the entries, from `roots` down, that lead to a wanted one."""
     users: dict[Any, list[Any]] = {}
-    pending = [edge_of(root) for root in roots]
+    pending = [_entry_of(edge) for edge in roots if edge is not None]
     seen: set[Any] = set()
     while pending:
-        edge = pending.pop()
-        entry = edge.entry if edge.__class__ is ResultEdge else edge
-        if entry is None or entry in seen:
+        entry = pending.pop()
+        if entry in seen:
             continue
         seen.add(entry)
-        for following in _entries_after(entry):
-            users.setdefault(following, []).append(entry)
-            pending.append(following)
+        for edge in flat_edges(entry):
+            if edge is not None:
+                following = _entry_of(edge)
+                users.setdefault(following, []).append(entry)
+                pending.append(following)
     needed: set[Any] = set()
     pending = [entry for entry in wanted if entry in seen]
     while pending:
@@ -442,27 +371,5 @@ def _leading_to(roots: Sequence[Tensor], wanted: set[Any]) -> set[Any]:
     return needed
 
 
-def _entries_after(entry: Any) -> list[Any]:
-    found: list[Any] = []
-    pending = list(getattr(entry, "edges", ()))
-    while pending:
-        edge = pending.pop()
-        if edge.__class__ is tuple:
-            pending.extend(edge)
-        elif edge is not None:
-            found.append(edge.entry if edge.__class__ is ResultEdge else edge)
-    return found
-
-
-def _tensor_backward(
-    self: Tensor,
-    gradient: Tensor | None = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    inputs: Any = None,
-) -> None:
-    """Add the gradients of this tensor to the ``.grad`` of the leaves."""
-    backward(self, gradient, retain_graph, create_graph, inputs)
-
-
-Tensor.backward = _tensor_backward  # type: ignore[attr-defined]
+def _entry_of(edge: Any) -> Any:
+    return edge.entry if edge.__class__ is ResultEdge else edge

@@ -42,10 +42,10 @@ def read(recorder: "ReadRecorder", value: Any, name: str, location: Location) ->
         return getattr(value, name)
     if recorder.leaves.is_leaf(value):
         path = recorder.path_of(value)
-        return recorder.leaves.attribute(value, name, path, location)
+        return recorder.aloud(recorder.leaves.attribute, value, name, path, location)
     if kind is types.ModuleType:
         return _of_module(recorder, value, name, location)
-    if isinstance(value, type):
+    if issubclass(type(value), type):
         return _of_class(recorder, value, name, location)
     if kind is super:
         return _of_super(recorder, value, name, location)
@@ -66,7 +66,7 @@ def _of_module(
 def _of_class(
     recorder: "ReadRecorder", cls: type, name: str, location: Location
 ) -> Any:
-    value = getattr(cls, name)
+    value = recorder.aloud(getattr, cls, name)
     if id(cls) in recorder.born:
         observe_in_class(recorder, cls, None, name, location)
         return value
@@ -94,13 +94,24 @@ def _of_super(
         path = ParentAttribute(own_path, recorder.path_or_held(owner), name)
         recorder.observe(found, path, location)
     if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
-        return recorder.callee(found.fget, location)(value.__self__)
+        return recorder.aloud(recorder.callee(found.fget, location), value.__self__)
     return getattr(value, name)
 
 
 def _of_instance(
     recorder: "ReadRecorder", value: Any, name: str, location: Location
 ) -> Any:
+    lookup = class_value(type(value), "__getattribute__")
+    if isinstance(lookup, types.FunctionType):
+        observe_in_class(recorder, type(value), value, "__getattribute__", location)
+        return recorder.aloud(recorder.callee(lookup, location), value, name)
+    return of_instance(recorder, value, name, location)
+
+
+def of_instance(
+    recorder: "ReadRecorder", value: Any, name: str, location: Location
+) -> Any:
+    """The attribute of a plain object, its own `__getattribute__` aside."""
     found = class_value(type(value), name)
     if found is not MISSING and _is_data_descriptor(found):
         return _through_descriptor(recorder, value, name, found, location)
@@ -126,7 +137,7 @@ def _remembered(
     path: Path,
     location: Location,
 ) -> Any:
-    """Read ``namespace[name]``, where an attribute of `owner` is, and note that it is."""
+    """Read ``namespace[name]``, where an attribute of `owner` is, and remember it."""
     value = namespace[name]
     shown = recorder.observe(value, path, location)
     recorder.memo[id(owner), name] = namespace, value, shown
@@ -161,7 +172,7 @@ def _is_data_descriptor(found: Any) -> bool:
 def observe_in_class(
     recorder: "ReadRecorder", cls: type, value: Any, name: str, location: Location
 ) -> Any:
-    """Guard what the class of `value` holds for `name`; the object held, or `MISSING`."""
+    """Guard what the class of `value` holds for `name`; that, or `MISSING`."""
     found = class_value(cls, name)
     if found is MISSING:
         return found
@@ -218,7 +229,7 @@ def _through_descriptor(
         return recorder.observe(held, Attribute(path, name), location)
     observe_in_class(recorder, type(value), value, name, location)
     if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
-        return recorder.callee(found.fget, location)(value)
+        return recorder.aloud(recorder.callee(found.fget, location), value)
     return _get(recorder, value, name, found, location)
 
 
@@ -234,8 +245,9 @@ def _get(
     if isinstance(getter, types.FunctionType) and not isinstance(
         found, functools.cached_property
     ):
-        return recorder.callee(getter, location)(found, value, type(value))
-    return getattr(value, name)
+        get = recorder.callee(getter, location)
+        return recorder.aloud(get, found, value, type(value))
+    return recorder.aloud(getattr, value, name)
 
 
 def _from_class(
@@ -248,7 +260,7 @@ def _from_class(
     if isinstance(found, functools.cached_property):
         if (path := recorder.path_of(value)) is not None:
             recorder.effect(location, f"fills the cached property `{path}.{name}`")
-        return getattr(value, name)
+        return recorder.aloud(getattr, value, name)
     shown = observe_in_class(recorder, type(value), value, name, location)
     if isinstance(found, (types.FunctionType, staticmethod, classmethod)):
         return getattr(value, name)
@@ -273,7 +285,7 @@ def _missing(
         found = _in_dicts(recorder, value, name, namespace, dicts, location)
         if found is not MISSING:
             return found
-    return recorder.callee(fallback, location)(value, name)
+    return recorder.aloud(recorder.callee(fallback, location), value, name)
 
 
 def _in_dicts(

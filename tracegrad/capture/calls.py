@@ -4,7 +4,6 @@ A user function's copy is called from the user's own frame, with nothing in betw
 Trusted code gets its arguments after what they hold has been read.
 """
 
-import contextlib
 import functools
 import types
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from tracegrad.capture import attributes, special
 from tracegrad.capture.effects import Location
 from tracegrad.capture.handlers import find_handler
 from tracegrad.capture.instrument import is_instrumented
-from tracegrad.capture.paths import Attribute, Elements, Path
+from tracegrad.capture.paths import Attribute, Cell, Elements, Path
 from tracegrad.capture.purity import (
     Purity,
     builtin_purity,
@@ -80,29 +79,47 @@ def _function(
         return recorder.instrumented(function, location)
     if is_generated(code):
         return function
-    if code is _CONTEXT_MANAGER:
-        return _context_manager(recorder, function, location)
-    purity = module_purity(function.__module__, function.__name__)
-    return _trusted(recorder, function, purity, location)
+    # Not `__module__`: `functools.wraps` gives a wrapper that of what it wraps.
+    module = function.__globals__.get("__name__")
+    purity = module_purity(module, function.__name__)
+    return _trusted(
+        recorder, _rewrapped(recorder, function, location), purity, location
+    )
 
 
-@contextlib.contextmanager
-def _example() -> Any:
-    yield
-
-
-# What `contextlib.contextmanager` returns, whatever it decorates.
-_CONTEXT_MANAGER = _example.__code__
-
-
-def _context_manager(
+def _rewrapped(
     recorder: "ReadRecorder", function: types.FunctionType, location: Location
-) -> Callee:
-    inner: Any = getattr(function, "__wrapped__")  # noqa: B009 (unknown to mypy)
+) -> types.FunctionType:
+    """A trusted wrapper around the instrumented copy of a user function.
+
+    What `contextlib.contextmanager` or a decorator like `no_grad` makes holds the
+    user's function in a cell.
+    """
+    cells = list(function.__closure__ or ())
     path = recorder.path_of(function)
-    if path is not None:
-        recorder.observe(inner, Attribute(path, "__wrapped__"), location)
-    return contextlib.contextmanager(callee(recorder, inner, location))
+    for i, cell in enumerate(cells):
+        try:
+            held = cell.cell_contents
+        except ValueError:  # not bound yet
+            continue
+        if not _is_user(recorder, held):
+            continue
+        if path is not None:
+            own = Cell(path, i, function.__code__.co_freevars[i])
+            recorder.observe(held, own, location)
+        cells[i] = types.CellType(callee(recorder, held, location))
+    if cells == list(function.__closure__ or ()):
+        return function
+    copy = types.FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        tuple(cells),
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__dict__.update(function.__dict__)
+    return copy
 
 
 def _method(
@@ -121,7 +138,8 @@ def _method(
     path = recorder.path_of(owner)
     if path is not None and not _is_of_package(module):
         purity = method_purity(owner, function.__name__, path)
-        recorder.contents(owner, location)
+        if purity is not Purity.EFFECT:
+            recorder.contents(owner, location, 4, True)
     return _trusted(recorder, method, purity, location)
 
 
@@ -170,7 +188,7 @@ def _constructor(
     initialize: Any,
     location: Location,
 ) -> Callee:
-    """``cls(…)`` with `__new__` and `__init__` instrumented where they're the user's."""
+    """``cls(…)`` with `__new__` and `__init__` instrumented if they're the user's."""
     for name, found in (("__new__", create), ("__init__", initialize)):
         if isinstance(found, types.FunctionType):
             attributes.observe_in_class(recorder, cls, None, name, location)
@@ -263,6 +281,8 @@ def _bound(
     if recorder.leaves.is_leaf(owner):
         return _reading(recorder, function, location)
     path = recorder.path_of(owner)
+    if name == "__getattribute__":
+        return special.getattribute(recorder, location, owner)
     purity = method_purity(owner, name, path)
     if purity is Purity.EFFECT:
         recorder.effect(location, _said(owner, name, path, function))
@@ -271,7 +291,7 @@ def _bound(
         read = special.of_container(recorder, owner, name, path, location)
         if read is not None:
             return read
-        shown = recorder.contents(owner, location)
+        shown = recorder.contents(owner, location, 4, True)
         if shown is not owner:
             function = getattr(shown, name)
     return _trusted(recorder, function, purity, location)
@@ -285,6 +305,8 @@ def _said(owner: Any, name: str, path: Path | None, function: Any) -> str:
 
 def _unbound(recorder: "ReadRecorder", function: Any, location: Location) -> Callee:
     """A method taken from its class: `list.append(values, 1)`."""
+    if function is object.__getattribute__:
+        return special.getattribute(recorder, location)
 
     def call(owner: Any, *args: Any, **kwargs: Any) -> Any:
         if recorder.leaves.is_leaf(owner):
@@ -294,7 +316,7 @@ def _unbound(recorder: "ReadRecorder", function: Any, location: Location) -> Cal
         if method_purity(owner, name, path) is Purity.EFFECT:
             recorder.effect(location, _said(owner, name, path, function))
         elif path is not None:
-            recorder.contents(owner, location)
+            recorder.contents(owner, location, 4, True)
         read = [recorder.contents(arg, location) for arg in args]
         return function(owner, *read, **kwargs)
 
@@ -308,9 +330,9 @@ def _trusted(
         recorder.effect(location, f"calls {display_name(function)}")
     if purity is Purity.WRITES:
         return _writing(recorder, function, location)
-    if purity is not Purity.READS:
+    if purity in (Purity.EFFECT, Purity.SHALLOW):
         return function  # type: ignore[no-any-return]
-    return _reading(recorder, function, location)
+    return _reading(recorder, function, location, purity is Purity.LOOKS)
 
 
 def _writing(recorder: "ReadRecorder", function: Any, location: Location) -> Callee:
@@ -326,15 +348,20 @@ def _writing(recorder: "ReadRecorder", function: Any, location: Location) -> Cal
     return call
 
 
-def _reading(recorder: "ReadRecorder", function: Any, location: Location) -> Callee:
+def _reading(
+    recorder: "ReadRecorder",
+    function: Any,
+    location: Location,
+    instances: bool = False,
+) -> Callee:
     """Call `function` as it is, once all that its arguments hold has been read."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if recorder.closed:
             return function(*args, **kwargs)
-        read = [_argument(recorder, arg, location) for arg in args]
+        read = [_argument(recorder, arg, location, instances) for arg in args]
         for name, value in kwargs.items():
-            kwargs[name] = _argument(recorder, value, location)
+            kwargs[name] = _argument(recorder, value, location, instances)
             if name == "out" and recorder.path_of(value) is not None:
                 _written(recorder, value, location)
         return function(*read, **kwargs)
@@ -342,7 +369,9 @@ def _reading(recorder: "ReadRecorder", function: Any, location: Location) -> Cal
     return call
 
 
-def _argument(recorder: "ReadRecorder", value: Any, location: Location) -> Any:
+def _argument(
+    recorder: "ReadRecorder", value: Any, location: Location, instances: bool
+) -> Any:
     if isinstance(value, (types.FunctionType, types.MethodType)):
         # A callback: `sorted(key=f)`, `map(f, …)`.
         return callee(recorder, value, location)
@@ -350,7 +379,7 @@ def _argument(recorder: "ReadRecorder", value: Any, location: Location) -> Any:
         return callee(recorder, value, location)
     if recorder.path_of(value) is not None and hasattr(type(value), "__next__"):
         recorder.effect(location, f"consumes the iterator `{recorder.path_of(value)}`")
-    return recorder.contents(value, location)
+    return recorder.contents(value, location, 4, instances)
 
 
 def _written(recorder: "ReadRecorder", value: Any, location: Location) -> None:

@@ -7,6 +7,8 @@ a miss evaluate it. Each takes some 15 to 40 nanoseconds, so it is written for s
 import math
 import struct
 import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Protocol, final
@@ -93,9 +95,11 @@ class Is(_Valued):
     value: Any
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         return f"{value} is {constants.add(self.value)}"
 
     def old(self) -> str:
+        """See `Check`."""
         return _described(self.value)
 
 
@@ -110,9 +114,11 @@ class IsStill(_Valued):
         self.name = _described(value)
 
     def render(self, value: str, constants: Constants) -> str:
-        return f"{value} is {constants.add(self.reference)}()"
+        """See `Check`."""
+        return f"{value} is {constants.alive(self.reference)}"
 
     def old(self) -> str:
+        """See `Check`."""
         return self.name
 
 
@@ -124,12 +130,15 @@ class IsCode:
     code: CodeType
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         return f"{value}.__code__ is {constants.add(self.code)}"
 
     def old(self) -> str:
+        """See `Check`."""
         return f"{self.code.co_qualname} of line {self.code.co_firstlineno}"
 
     def new(self, value: Any) -> str:
+        """See `Check`."""
         code = getattr(value, "__code__", None)
         return IsCode(code).old() if isinstance(code, CodeType) else _described(value)
 
@@ -146,13 +155,17 @@ class HasType:
         self.name = cls.__qualname__
 
     def render(self, value: str, constants: Constants) -> str:
-        call = "" if isinstance(self.reference, type) else "()"
-        return f"type({value}) is {constants.add(self.reference)}{call}"
+        """See `Check`."""
+        if isinstance(self.reference, type):
+            return f"type({value}) is {constants.add(self.reference)}"
+        return f"type({value}) is {constants.alive(self.reference)}"
 
     def old(self) -> str:
+        """See `Check`."""
         return f"of type {self.name}"
 
     def new(self, value: Any) -> str:
+        """See `Check`."""
         return f"of type {type(value).__qualname__}"
 
 
@@ -164,10 +177,12 @@ class Equals(_Valued):
     value: Any
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         kind = constants.add(type(self.value))
         return f"type({value}) is {kind} and {value} == {constants.add(self.value)}"
 
     def old(self) -> str:
+        """See `Check`."""
         return _described(self.value)
 
 
@@ -179,6 +194,7 @@ class SameBits(_Valued):
     value: Any
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         bits, kind = constants.add(bits_of), constants.add(type(self.value))
         return (
             f"type({value}) is {kind} and {bits}({value}) == "
@@ -186,6 +202,7 @@ class SameBits(_Valued):
         )
 
     def old(self) -> str:
+        """See `Check`."""
         return _described(self.value)
 
 
@@ -206,9 +223,11 @@ class Exactly(_Valued):
     value: Any
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         return f"{constants.add(exact)}({value}, {constants.add(self.value)})"
 
     def old(self) -> str:
+        """See `Check`."""
         return _described(self.value)
 
 
@@ -233,6 +252,39 @@ def _typed(elements: frozenset[Any]) -> set[tuple[type, Any]]:
 
 def _slice_parts(value: slice) -> tuple[Any, Any, Any]:
     return value.start, value.stop, value.step
+
+
+@final
+class HasBaseValue:
+    """The value of an instance of a subclass of `int`, `str`, …, by their equality."""
+
+    __slots__ = ("_check", "_convert")
+
+    def __init__(self, value: Any) -> None:
+        self._convert = next(c for base, c in _PLAIN if issubclass(type(value), base))
+        self._check = value_check(self._convert(value))
+
+    def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
+        plain = f"{constants.add(self._convert)}({value})"
+        return self._check.render(plain, constants)
+
+    def old(self) -> str:
+        """See `Check`."""
+        return self._check.old()
+
+    def new(self, value: Any) -> str:
+        """See `Check`."""
+        return self._check.new(self._convert(value))
+
+
+_PLAIN: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (int, int.__int__),
+    (float, float.__float__),
+    (complex, complex.__complex__),
+    (str, str.__str__),
+    (bytes, bytes.__bytes__),
+)
 
 
 def value_check(value: Any) -> Check:
@@ -262,6 +314,7 @@ class HasContents:
     contents: bytes
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         dtype, shape = constants.add(self.dtype), constants.add(self.shape)
         return (
             f"{value}.dtype == {dtype} and {value}.shape == {shape} "
@@ -269,9 +322,11 @@ class HasContents:
         )
 
     def old(self) -> str:
+        """See `Check`."""
         return f"an array of {self.dtype} {self.shape} with other contents"
 
     def new(self, value: Any) -> str:
+        """See `Check`."""
         return f"an array of {value.dtype} {value.shape}"
 
 
@@ -284,58 +339,86 @@ class Holds:
     present: bool
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         key = constants.add(self.key)
         return f"{key} in {value}" if self.present else f"{key} not in {value}"
 
     def old(self) -> str:
+        """See `Check`."""
         return f"{'with' if self.present else 'without'} {brief(self.key)}"
 
     def new(self, value: Any) -> str:
+        """See `Check`."""
         return Holds(self.key, not self.present).old()
 
 
-@final
 @dataclass(frozen=True, slots=True)
-class SameAs:
-    """The object that another path leads to."""
+class Relation(ABC):
+    """A condition on which objects, of several paths, are one and the same."""
 
-    other: Path
-
-    def render(self, value: str, constants: Constants) -> str:
-        return self.relate(value, self.other.expression(constants))
+    others: tuple[Path, ...]
 
     @staticmethod
-    def relate(value: str, other: str) -> str:
-        """The expression, where that of the other path is known already."""
-        return f"{value} is {other}"
+    @abstractmethod
+    def relate(value: str, *others: str) -> str:
+        """Python expression, given those of the objects."""
+
+    def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
+        others = [other.expression(constants) for other in self.others]
+        return self.relate(value, *others)
+
+    @abstractmethod
+    def old(self) -> str:
+        """See `Check`."""
+
+    @abstractmethod
+    def new(self, value: Any) -> str:
+        """See `Check`."""
+
+
+@final
+class SameAs(Relation):
+    """The object that another path leads to."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def relate(value: str, *others: str) -> str:
+        """See `Relation`."""
+        return f"{value} is {others[0]}"
 
     def old(self) -> str:
-        return f"the same object as `{self.other}`"
+        """See `Check`."""
+        return f"the same object as `{self.others[0]}`"
 
     def new(self, value: Any) -> str:
+        """See `Check`."""
         return "another object"
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class NotSameAs:
-    """Another object than the one that another path leads to."""
+class NotSameAs(Relation):
+    """Another object than those that other paths lead to, which differ as well."""
 
-    other: Path
-
-    def render(self, value: str, constants: Constants) -> str:
-        return self.relate(value, self.other.expression(constants))
+    __slots__ = ()
 
     @staticmethod
-    def relate(value: str, other: str) -> str:
-        """The expression, where that of the other path is known already."""
-        return f"{value} is not {other}"
+    def relate(value: str, *others: str) -> str:
+        """See `Relation`."""
+        if len(others) == 1:
+            return f"{value} is not {others[0]}"
+        objects = ", ".join((value, *others))
+        return f"len(set(map(id, ({objects})))) == {len(others) + 1}"
 
     def old(self) -> str:
-        return f"another object than `{self.other}`"
+        """See `Check`."""
+        named = ", ".join(f"`{other}`" for other in self.others[:3])
+        return f"another object than {named}{', …' * (len(self.others) > 3)}"
 
     def new(self, value: Any) -> str:
-        return "the same object"
+        """See `Check`."""
+        return "the same as one of them" if len(self.others) > 1 else "the same object"
 
 
 @final
@@ -346,12 +429,15 @@ class HasKeys:
     names: frozenset[str]
 
     def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
         if not self.names:
             return f"not {value}"
         return f"{value}.keys() == {constants.add(self.names)}"
 
     def old(self) -> str:
+        """See `Check`."""
         return ", ".join(sorted(self.names)) or "none"
 
     def new(self, value: Any) -> str:
+        """See `Check`."""
         return ", ".join(sorted(value)) or "none"

@@ -5,6 +5,7 @@ optimizer is entered without this floor knowing them.
 """
 
 from collections.abc import Callable
+from types import MethodType
 from typing import Any, Protocol
 
 from tracegrad.capture.effects import Location
@@ -47,7 +48,8 @@ def find_handler(function: object) -> Callable[..., Any] | None:
     """The handler for a call of `function`, if there is one."""
     if not _handlers:
         return None
-    entry = _handlers.get(id(getattr(function, "__func__", function)))
+    plain = function.__func__ if type(function) is MethodType else function
+    entry = _handlers.get(id(plain))
     if entry is not None:
         return entry[1]
     for cls in type(function).__mro__:

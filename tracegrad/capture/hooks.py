@@ -62,10 +62,13 @@ class FunctionHooks:
             return known[1]
         if self._recorder.closed:
             return value
-        location, recorder = self._at(line), self._recorder
-        namespace = Attribute(self._path, "__globals__")
-        recorder.observe(self._globals, namespace, location)
-        namespace = recorder.path_of(self._globals) or namespace
+        return self._recorder.quietly(self._first_name, name, value, self._at(line))
+
+    def _first_name(self, name: str, value: Any, location: Location) -> Any:
+        recorder = self._recorder
+        own = Attribute(self._path, "__globals__")
+        recorder.observe(self._globals, own, location)
+        namespace = recorder.path_of(self._globals) or own
         if name in self._globals:
             shown = recorder.observe(value, Global(namespace, name), location)
         elif vars(builtins).get(name, _MISSING) is not value:
@@ -112,7 +115,8 @@ class FunctionHooks:
             return memo[2]
         if self._recorder.closed:
             return getattr(value, name)
-        return self._recorder.attribute(value, name, self._at(line))
+        recorder = self._recorder
+        return recorder.quietly(recorder.attribute, value, name, self._at(line))
 
     def holder(self, value: Any, name: str, line: int) -> Any:
         """``value.name`` is about to be set or deleted."""
@@ -137,7 +141,7 @@ class FunctionHooks:
         path = self._recorder.path_of(value)
         if path is not None:
             return path.text()
-        if isinstance(value, (type, types.ModuleType)):
+        if issubclass(type(value), (type, types.ModuleType)):
             born = id(value) in self._recorder.born
             return None if born else value.__name__
         return None
@@ -149,12 +153,16 @@ class FunctionHooks:
             return value[key]
         if recorder.leaves.is_leaf(value):
             return value[recorder.contents(key, self._at(line))]
-        if not kinds.is_plain_container(value):
+        if type(value) not in kinds.PLAIN:
             method = self._user_method(value, "__getitem__", line)
-            return value[key] if method is None else method(key)
+            if method is not None:
+                return method(key)
         path = recorder.path_of(value)
-        if path is None or isinstance(value, tuple):
+        if path is None or issubclass(type(value), (tuple, type)):
+            recorder.identify(key, self._at(line))
             return value[key]
+        if not kinds.is_container(value):
+            return recorder.contents(value, self._at(line), 4, True)[key]
         return self._outside_item(value, key, path, self._at(line))
 
     def _outside_item(
@@ -162,15 +170,16 @@ class FunctionHooks:
     ) -> Any:
         recorder = self._recorder
         entry = key if kinds.is_key(key) else recorder.path_of(key)
-        if isinstance(value, np.ndarray) or entry is None or type(key) is slice:
+        if issubclass(type(value), np.ndarray) or entry is None or type(key) is slice:
             return recorder.contents(value, location)[key]
-        if isinstance(value, dict) and key not in value:
+        if issubclass(type(value), dict) and key not in value:
             if hasattr(type(value), "__missing__"):
                 recorder.effect(location, f"reads `{path}`, which fills in keys")
             elif not isinstance(entry, Path):
                 recorder.guard(path, Holds(key, False), location)
             return value[key]  # raises, or fills in
-        if not isinstance(value, dict) and not -len(value) <= key < len(value):
+        sequence = type(key) is int and not issubclass(type(value), dict)
+        if sequence and not -len(value) <= key < len(value):
             recorder.length(value, location)
         return recorder.observe(value[key], Item(path, entry), location)
 
@@ -196,7 +205,7 @@ class FunctionHooks:
         if type(value) in _SIMPLE or recorder.closed or recorder.leaves.is_leaf(value):
             return
         path = recorder.path_of(value)
-        if path is not None and not isinstance(value, (tuple, frozenset)):
+        if path is not None and not issubclass(type(value), (tuple, frozenset)):
             recorder.effect(self._at(line), f"changes `{path}` in place")
 
     def augmented_holder(self, value: Any, name: str, line: int) -> Any:
@@ -217,8 +226,8 @@ class FunctionHooks:
 
     def augmented_key(self, key: Any, line: int) -> Any:
         """The index of that item."""
-        value = self._pending.pop()
-        if isinstance(value, (list, dict)):
+        value: Any = self._pending.pop()
+        if issubclass(type(value), (list, dict)):
             try:
                 held = value[key]
             except (LookupError, TypeError):
@@ -232,7 +241,8 @@ class FunctionHooks:
         """`function` is about to be called."""
         if self._recorder.closed:
             return function  # type: ignore[no-any-return]
-        return self._recorder.callee(function, self._at(line))
+        recorder = self._recorder
+        return recorder.quietly(recorder.callee, function, self._at(line))
 
     def mapping(self, value: Any, line: int) -> Any:
         """``**value``."""
@@ -249,25 +259,26 @@ class FunctionHooks:
     def operand(self, value: Any, line: int) -> Any:
         """`value` is an operand, or is formatted, so that all of it is read."""
         recorder = self._recorder
-        if type(value) in _SIMPLE or recorder.closed:
+        if type(value) in _SIMPLE or recorder.closed or recorder.leaves.is_leaf(value):
             return value
-        return recorder.contents(value, self._at(line), 4, True)
+        return recorder.quietly(recorder.contents, value, self._at(line), 4, True)
 
     def contains(self, element: Any, container: Any, line: int) -> bool:
         """``element in container``."""
         recorder = self._recorder
         if recorder.closed or recorder.leaves.is_leaf(container):
             return element in container
-        path = recorder.path_of(container)
-        if isinstance(container, (dict, set)) and path is not None:
-            if kinds.is_key(element):
-                found = element in container
-                recorder.guard(path, Holds(element, found), self._at(line))
-                return found
-        elif not kinds.is_plain_container(container):
+        recorder.identify(element, self._at(line))
+        if type(container) not in kinds.PLAIN:
             method = self._user_method(container, "__contains__", line)
             if method is not None:
                 return bool(method(element))
+        path = recorder.path_of(container)
+        keyed = issubclass(type(container), (dict, set, frozenset))
+        if keyed and path is not None and kinds.is_key(element):
+            found = element in container
+            recorder.guard(path, Holds(element, found), self._at(line))
+            return found
         element = self.operand(element, line)
         return element in self.operand(container, line)
 
@@ -295,8 +306,8 @@ class FunctionHooks:
         recorder = self._recorder
         if type(value) in _SIMPLE or recorder.closed or recorder.leaves.is_leaf(value):
             return value
-        if kinds.is_plain_container(value):
-            if isinstance(value, np.ndarray):
+        if kinds.is_container(value):
+            if issubclass(type(value), np.ndarray):
                 return recorder.contents(value, self._at(line))
             recorder.length(value, self._at(line))
         return value
@@ -329,7 +340,7 @@ class FunctionHooks:
         self, value: Any, name: str, line: int
     ) -> Callable[..., Any] | None:
         """The special method, instrumented, if it is written in Python."""
-        if isinstance(value, type) or self._user_function(value, name) is None:
+        if issubclass(type(value), type) or self._user_function(value, name) is None:
             return None
         return user_method(self._recorder, value, name, self._at(line))
 
@@ -394,9 +405,10 @@ def iterated(
     """What to iterate over in place of `value`."""
     if type(value) in _SIMPLE or recorder.leaves.is_leaf(value):
         return value
-    if kinds.is_plain_container(value):
+    if type(value) in kinds.PLAIN:
         return recorder.contents(value, location, depth)
-    if isinstance(attributes.class_value(type(value), "__iter__"), types.FunctionType):
+    own = attributes.class_value(type(value), "__iter__")
+    if isinstance(own, types.FunctionType) and not issubclass(type(value), type):
         made = user_method(recorder, value, "__iter__", location)()
         step = attributes.class_value(type(made), "__next__")
         if isinstance(step, types.FunctionType):
@@ -405,7 +417,8 @@ def iterated(
     path = recorder.path_of(value)
     if path is not None and hasattr(type(value), "__next__"):
         recorder.effect(location, f"consumes the iterator `{path}`")
-    return value
+        return value
+    return recorder.contents(value, location, depth)
 
 
 def _steps(step: Callable[[], Any]) -> Iterator[Any]:

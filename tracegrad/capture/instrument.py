@@ -6,7 +6,7 @@ import weakref
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from tracegrad.capture.rewrite import HOOK, Rewriter
+from tracegrad.capture.rewrite import HOOK, rewrite
 from tracegrad.capture.source import NoSourceError, compile_alone, find_source, wrapped
 
 __all__ = ["NoSourceError", "instrument", "is_instrumented"]
@@ -95,6 +95,6 @@ def _make(code: CodeType, module_globals: dict[str, Any]) -> CodeType | NoSource
         source = find_source(code, module_globals)
     except NoSourceError as error:
         return error
-    Rewriter(code.co_freevars, source.class_name).rewrite(source.node)
+    rewrite(source.node, code.co_freevars, source.class_name)
     module = wrapped(source.node, source.class_name, (*code.co_freevars, HOOK))
     return _marked(compile_alone(module, code, source.class_name is not None))

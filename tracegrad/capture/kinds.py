@@ -1,5 +1,8 @@
-"""How an object from outside is guarded, by its kind: values at once, others in part."""
+"""How an object from outside is guarded by its kind: values at once, others in part."""
 
+import copyreg
+import datetime
+import re
 import types
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
@@ -12,6 +15,7 @@ import numpy as np
 from tracegrad.capture.checks import (
     HEAP_TYPE,
     Exactly,
+    HasBaseValue,
     HasContents,
     HasType,
     Is,
@@ -33,6 +37,11 @@ SIMPLE = frozenset(
         *(type(Ellipsis), type(NotImplemented)),
     }
 )
+_IMMUTABLE = frozenset(
+    {re.Pattern, datetime.date, datetime.time, datetime.datetime, datetime.timedelta}
+)
+# Below, `issubclass(type(value), …)` stands where `isinstance` would ask `value` for
+# its `__class__`, which a user's `__getattribute__` may answer.
 BUILTIN_CALLABLES = (
     types.BuiltinFunctionType,
     types.MethodDescriptorType,
@@ -42,7 +51,6 @@ BUILTIN_CALLABLES = (
     types.GetSetDescriptorType,
     types.MemberDescriptorType,
 )
-MUTABLE_CONTAINERS = (list, dict, set, deque, bytearray, np.ndarray)
 
 
 def is_value(value: object) -> bool:
@@ -54,14 +62,14 @@ def is_value(value: object) -> bool:
         return all(map(is_value, (value.start, value.stop, value.step)))  # type: ignore[attr-defined]
     if kind is frozenset:
         return all(map(is_value, value))  # type: ignore[call-overload]
-    return isinstance(value, (np.dtype, np.generic))
+    return kind in _IMMUTABLE or issubclass(kind, (np.dtype, np.generic))
 
 
 def is_key(value: object) -> bool:
     """Whether `value` can stand in a path as the key of an item."""
     if type(value) is tuple:
         return all(map(is_key, value))
-    return is_value(value) or isinstance(value, Enum)
+    return is_value(value) or issubclass(type(value), Enum)
 
 
 def equal_numbers(value: object, other: object) -> bool:
@@ -70,9 +78,9 @@ def equal_numbers(value: object, other: object) -> bool:
 
 
 def read(recorder: "ReadRecorder", value: Any, path: Path, location: Location) -> Any:
-    """Guard an object of another kind than leaves and values; return what stands for it."""
+    """Guard an object that is neither leaf nor value; return what stands for it."""
     for kind, reader in _READERS:
-        if isinstance(value, kind):
+        if issubclass(type(value), kind):
             return reader(recorder, value, path, location)
     recorder.guard(path, HasType(type(value)), location)
     return value
@@ -111,6 +119,15 @@ def _read_parts(
     return reader
 
 
+def _read_base_value(
+    recorder: "ReadRecorder", value: Any, path: Path, location: Location
+) -> Any:
+    """An instance of a subclass of `int`, `str`, …: its value is fixed all the same."""
+    recorder.guard(path, HasType(type(value)), location)
+    recorder.guard(path, HasBaseValue(value), location)
+    return value
+
+
 def _read_builtin(
     recorder: "ReadRecorder", value: Any, path: Path, location: Location
 ) -> Any:
@@ -144,7 +161,7 @@ def _read_items(
     after = [recorder.observe(v, Item(path, k), location) for k, v in before]
     if all(new is old for new, (_, old) in zip(after, before, strict=True)):
         return value
-    if isinstance(value, dict):
+    if issubclass(type(value), dict):
         copy = value.copy()
         copy.update(zip(list(value), after, strict=True))
         return copy
@@ -155,6 +172,7 @@ _READERS: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (types.FunctionType, _read_function),
     (types.MethodType, _read_parts("__func__", "__self__")),
     ((type, types.ModuleType, Enum, np.ufunc), _read_identity),
+    ((int, float, complex, str, bytes), _read_base_value),
     (BUILTIN_CALLABLES, _read_builtin),
     (property, _read_parts("fget")),
     ((staticmethod, classmethod), _read_parts("__func__")),
@@ -194,34 +212,89 @@ def _read_contents(
     location: Location,
     instances: bool,
 ) -> Any:
-    if isinstance(value, np.ndarray):
+    if is_overridden(value):
+        unknown(recorder, value, path, location)
+        return value
+    if issubclass(type(value), np.ndarray):
         _read_array(recorder, value, path, location)
         return value
-    if isinstance(value, bytearray):
+    if issubclass(type(value), bytearray):
         recorder.guard(path, Exactly(bytearray(value)), location)
         return value
-    if isinstance(value, dict):
+    if issubclass(type(value), dict):
         keys = read_keys(recorder, value, path, location)
         return _read_items(recorder, value, path, keys, location)
-    if isinstance(value, (set, frozenset)):
+    if issubclass(type(value), (set, frozenset)):
         read_elements(recorder, value, path, location)
         return value
-    if isinstance(value, (list, deque)):
+    if issubclass(type(value), (list, deque)):
         recorder.observe(len(value), Length(path), location)
         return _read_items(recorder, value, path, enumerate(value), location)
-    if instances and _has_namespace(value):
-        names = Attribute(path, "__dict__")
-        read_elements(recorder, vars(value), names, location)
-        for name, part in vars(value).items():
-            recorder.observe(part, Attribute(path, name), location)
+    if type(value).__flags__ & HEAP_TYPE:
+        if instances:
+            _read_instance(recorder, value, path, location)
+    elif not issubclass(type(value), _PARTLESS) and type(value) is not object:
+        unknown(recorder, value, path, location)
     return value
 
 
-def _has_namespace(value: Any) -> bool:
-    plain = not isinstance(
-        value, (type, types.ModuleType, types.FunctionType, types.MethodType, Enum)
-    )
-    return plain and isinstance(getattr(value, "__dict__", None), dict)
+_PARTLESS = (
+    types.FunctionType,
+    types.MethodType,
+    type,
+    types.ModuleType,
+    types.GenericAlias,
+    types.UnionType,
+    np.ufunc,
+    property,
+    staticmethod,
+    classmethod,
+    partial,
+    tuple,
+    *BUILTIN_CALLABLES,
+)
+
+
+def unknown(
+    recorder: "ReadRecorder", value: Any, path: Path, location: Location
+) -> None:
+    """All of an object was read of which it isn't known how that could be guarded."""
+    kind = type(value).__qualname__
+    recorder.unrecordable(location, f"reads all of `{path}`, of type {kind}")
+
+
+def _read_instance(
+    recorder: "ReadRecorder", value: Any, path: Path, location: Location
+) -> None:
+    if issubclass(type(value), (type, types.ModuleType, Enum)):
+        return
+    namespace = _namespace(value)
+    if namespace:
+        read_elements(recorder, namespace, Attribute(path, "__dict__"), location)
+    for name, part in {**namespace, **_slots(value)}.items():
+        recorder.observe(part, Attribute(path, name), location)
+
+
+def _slots(value: Any) -> dict[str, Any]:
+    names: list[str] = copyreg._slotnames(type(value))  # type: ignore[attr-defined]
+    found = {}
+    for name in names:
+        try:
+            found[name] = object.__getattribute__(value, name)
+        except AttributeError:
+            continue
+    return found
+
+
+def _namespace(value: Any) -> dict[str, Any]:
+    """The attributes of a plain object: its own `__dict__`, whatever its class says."""
+    if issubclass(type(value), (type, types.ModuleType, types.FunctionType, Enum)):
+        return {}
+    try:
+        namespace = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return namespace if type(namespace) is dict else {}
 
 
 def read_elements(
@@ -254,20 +327,32 @@ def _read_array(
 
 
 def _elements(value: Any, instances: bool) -> Iterable[Any]:
-    if isinstance(value, (list, tuple, set, frozenset, deque)):
+    if issubclass(type(value), (list, tuple, set, frozenset, deque)):
         return list(value)
-    if isinstance(value, dict):
+    if issubclass(type(value), dict):
         return [*value.keys(), *value.values()]
-    if isinstance(value, slice):
+    if issubclass(type(value), slice):
         return value.start, value.stop, value.step
-    if instances and _has_namespace(value):
-        return list(vars(value).values())
-    return ()
+    return list(_namespace(value).values()) if instances else ()
 
 
-def is_plain_container(value: Any) -> bool:
-    """Whether indexing, iterating and measuring `value` runs no code of a user's."""
-    return type(value) in _PLAIN or isinstance(value, (np.ndarray, tuple))
+def is_container(value: Any) -> bool:
+    """Whether `value` is of a type, or of a subclass of one, that holds elements."""
+    return type(value) in PLAIN or issubclass(type(value), _CONTAINERS)
 
 
-_PLAIN = (list, dict, set, frozenset, deque, OrderedDict, defaultdict, bytearray)
+def is_overridden(value: Any) -> bool:
+    """Whether a container's class has its own ideas of what it holds."""
+    if type(value) in PLAIN or not issubclass(type(value), _CONTAINERS):
+        return False
+    return any(
+        isinstance(getattr(type(value), name, None), types.FunctionType)
+        for name in ("__getitem__", "__iter__", "__len__")
+    )
+
+
+# Indexing, iterating and measuring these runs no code of a user's.
+PLAIN = frozenset(
+    {list, dict, set, frozenset, deque, OrderedDict, defaultdict, bytearray, np.ndarray}
+)
+_CONTAINERS = (list, dict, set, frozenset, deque, bytearray, np.ndarray, tuple)

@@ -41,11 +41,16 @@ class Constants:
             self.names[name] = value
         return name
 
+    def alive(self, reference: "weakref.ref[Any]") -> str:
+        """Expression of what a weak reference refers to; None once it is dead."""
+        return f"{self.add(reference)}()"
+
 
 _EXPRESSION_BUILTINS = (
-    "AttributeError Exception IndexError KeyError TypeError ValueError bool complex "
-    "float getattr id int len list map set str super tuple type"
-).split()
+    *("AttributeError", "Exception", "IndexError", "KeyError", "TypeError"),
+    *("ValueError", "bool", "complex", "float", "getattr", "id", "int", "len", "list"),
+    *("map", "set", "str", "super", "tuple", "type"),
+)
 
 
 class Path:
@@ -70,8 +75,8 @@ class Path:
         if self is other:
             return True
         return (
-            type_of(other) is type_of(self)
-            and isinstance(other, Path)
+            isinstance(other, Path)
+            and type_of(other) is type_of(self)
             and self._hash == other._hash
             and self._key == other._key
         )
@@ -133,6 +138,7 @@ class Function(_Root):
         super().__init__()
 
     def text(self) -> str:
+        """See `Path`."""
         return self.name
 
 
@@ -144,6 +150,7 @@ class Arguments(_Root):
     source = "args"
 
     def text(self) -> str:
+        """See `Path`."""
         return "the positional arguments"
 
 
@@ -155,6 +162,7 @@ class Keywords(_Root):
     source = "kwargs"
 
     def text(self) -> str:
+        """See `Path`."""
         return "the keyword arguments"
 
 
@@ -170,9 +178,11 @@ class Argument(_Root):
         super().__init__(index)
 
     def render(self, bases: Sequence[str], constants: Constants) -> str:
+        """See `Path`."""
         return f"args[{int(self.index)}]"
 
     def text(self) -> str:
+        """See `Path`."""
         return self.name
 
 
@@ -187,9 +197,11 @@ class Keyword(_Root):
         super().__init__(name)
 
     def render(self, bases: Sequence[str], constants: Constants) -> str:
+        """See `Path`."""
         return f"kwargs[{constants.add(self.name)}]"
 
     def text(self) -> str:
+        """See `Path`."""
         return self.name
 
 
@@ -200,9 +212,11 @@ class Builtins(_Root):
     __slots__ = ()
 
     def render(self, bases: Sequence[str], constants: Constants) -> str:
+        """See `Path`."""
         return constants.add(vars(builtins))
 
     def text(self) -> str:
+        """See `Path`."""
         return "builtins"
 
 
@@ -217,9 +231,11 @@ class Imported(_Root):
         super().__init__(name)
 
     def render(self, bases: Sequence[str], constants: Constants) -> str:
+        """See `Path`."""
         return f"{constants.add(sys.modules)}[{constants.add(self.name)}]"
 
     def text(self) -> str:
+        """See `Path`."""
         return self.name
 
 
@@ -235,9 +251,11 @@ class Held(_Root):
         super().__init__(id(value))
 
     def render(self, bases: Sequence[str], constants: Constants) -> str:
-        return f"{constants.add(self.reference)}()"
+        """See `Path`."""
+        return constants.alive(self.reference)
 
     def text(self) -> str:
+        """See `Path`."""
         return self.name
 
 
@@ -270,9 +288,11 @@ class Attribute(_Step):
         super().__init__(base, name)
 
     def render(self, bases: Sequence[str], constants: Constants) -> str:
+        """See `Path`."""
         return _attribute(bases[0], self.name, constants)
 
     def text(self) -> str:
+        """See `Path`."""
         if self.name == "__self__":
             return "self"
         if self.name == "__func__":
@@ -296,11 +316,13 @@ class ClassAttribute(_Step):
         super().__init__(base, name)
 
     def render(self, bases: Sequence[str], constants: Constants) -> str:
+        """See `Path`."""
         if self.plain:
             return _attribute(bases[0], self.name, constants)
         return f"{constants.add(find_in_class)}({bases[0]}, {constants.add(self.name)})"
 
     def text(self) -> str:
+        """See `Path`."""
         return f"{self.base.text()}.{self.name}"
 
 
@@ -332,13 +354,16 @@ class ParentAttribute(_Step):
 
     @property
     def bases(self) -> tuple[Path, ...]:
+        """See `Path`."""
         return (self.base, self.owner)
 
     def render(self, bases: Sequence[str], constants: Constants) -> str:
+        """See `Path`."""
         find = constants.add(find_in_parents)
         return f"{find}({bases[0]}, {bases[1]}, {constants.add(self.name)})"
 
     def text(self) -> str:
+        """See `Path`."""
         return f"super().{self.name}"
 
 
@@ -368,9 +393,11 @@ class TypeOf(_Step):
         super().__init__(base)
 
     def render(self, bases: Sequence[str], constants: Constants) -> str:
+        """See `Path`."""
         return f"type({bases[0]})"
 
     def text(self) -> str:
+        """See `Path`."""
         return f"type({self.base.text()})"
 
 
@@ -388,9 +415,11 @@ class Item(_Step):
 
     @property
     def bases(self) -> tuple[Path, ...]:
+        """See `Path`."""
         return (self.base, self.key) if isinstance(self.key, Path) else (self.base,)
 
     def render(self, bases: Sequence[str], constants: Constants) -> str:
+        """See `Path`."""
         if isinstance(self.key, Path):
             return f"{bases[0]}[{bases[1]}]"
         if type_of(self.key) is int:
@@ -398,6 +427,7 @@ class Item(_Step):
         return f"{bases[0]}[{constants.add(self.key)}]"
 
     def text(self) -> str:
+        """See `Path`."""
         key = self.key.text() if isinstance(self.key, Path) else repr(self.key)
         return f"{self.base.text()}[{key}]"
 
@@ -413,9 +443,11 @@ class Elements(_Step):
         super().__init__(base)
 
     def render(self, bases: Sequence[str], constants: Constants) -> str:
+        """See `Path`."""
         return f"tuple({bases[0]})"
 
     def text(self) -> str:
+        """See `Path`."""
         return f"tuple({self.base.text()})"
 
 
@@ -430,9 +462,11 @@ class Length(_Step):
         super().__init__(base)
 
     def render(self, bases: Sequence[str], constants: Constants) -> str:
+        """See `Path`."""
         return f"len({bases[0]})"
 
     def text(self) -> str:
+        """See `Path`."""
         return f"len({self.base.text()})"
 
 
@@ -448,9 +482,11 @@ class Global(_Step):
         super().__init__(base, name)
 
     def render(self, bases: Sequence[str], constants: Constants) -> str:
+        """See `Path`."""
         return f"{bases[0]}[{constants.add(self.name)}]"
 
     def text(self) -> str:
+        """See `Path`."""
         return self.name
 
     def __str__(self) -> str:
@@ -470,9 +506,11 @@ class Cell(_Step):
         super().__init__(base, index)
 
     def render(self, bases: Sequence[str], constants: Constants) -> str:
+        """See `Path`."""
         return f"{bases[0]}.__closure__[{int(self.index)}].cell_contents"
 
     def text(self) -> str:
+        """See `Path`."""
         return self.name
 
 
@@ -489,11 +527,13 @@ class Default(_Step):
         super().__init__(base, key)
 
     def render(self, bases: Sequence[str], constants: Constants) -> str:
+        """See `Path`."""
         if isinstance(self.key, str):
             return f"{bases[0]}.__kwdefaults__[{constants.add(self.key)}]"
         return f"{bases[0]}.__defaults__[{int(self.key)}]"
 
     def text(self) -> str:
+        """See `Path`."""
         return self.name
 
     def __str__(self) -> str:

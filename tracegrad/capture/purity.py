@@ -14,83 +14,80 @@ class Purity(Enum):
     """What a trusted call does with its arguments."""
 
     SHALLOW = "keeps or classifies them"
-    READS = "reads all of them"
-    WRITES = "reads all of them and changes the first"
+    READS = "reads what containers among them hold"
+    LOOKS = "reads the attributes of objects among them, too"
+    WRITES = "as READS, and changes the first"
     EFFECT = "may change something, or read what changes"
 
 
-PURE_BUILTINS = frozenset(
-    """
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+PURE_BUILTINS = _words("""
     abs all any ascii bin bool bytearray bytes callable chr complex dict divmod
     enumerate filter float format frozenset hash hex int iter len list map max min next
     oct ord pow range repr reversed round set slice sorted str sum tuple zip object
     property staticmethod classmethod super type isinstance issubclass memoryview dir
-    """.split()
-)
-SHALLOW_BUILTINS = frozenset(
-    "callable isinstance issubclass object property staticmethod classmethod type "
-    "super".split()
+    """)
+SHALLOW_BUILTINS = _words(
+    "callable isinstance issubclass object property staticmethod classmethod type super"
 )
 
 # Modules of the standard library, and packages, whose functions only compute.
-PURE_MODULES = frozenset(
-    """
+PURE_MODULES = _words("""
     tracegrad numpy scipy math cmath operator _operator itertools functools _functools
     typing types dataclasses collections _collections _collections_abc abc _abc enum
     copy numbers string re fractions decimal _decimal statistics struct _struct inspect
     contextlib textwrap keyword bisect _bisect heapq _heapq datetime _datetime reprlib
-    array colorsys difflib graphlib json binascii base64 hashlib _hashlib zlib unicodedata
-    einops opt_einsum ml_dtypes typing_extensions
-    """.split()
+    array colorsys difflib graphlib json binascii base64 hashlib _hashlib zlib
+    unicodedata
+    einops opt_einsum
+    ml_dtypes typing_extensions
+    """)
+_SHALLOW_MODULES = frozenset({"typing", "types", "abc", "_abc", "enum"})
+# These work on elements of what they are given, and call back for the rest.
+_ELEMENTWISE_MODULES = frozenset(
+    {"tracegrad", "numpy", "scipy", "math", "cmath"}
+    | {"itertools", "functools", "collections", "heapq"}
 )
-_SHALLOW_MODULES = frozenset({"typing", "types", "abc", "_abc", "dataclasses", "enum"})
 
-# The exceptions, by module and name: what changes its first argument, and what does more.
+# The exceptions, by module: what changes its first argument, and what does more.
 _WRITERS = {
-    "numpy": frozenset(
-        "copyto put place putmask fill_diagonal put_along_axis".split()
-    ),
-    "operator": frozenset(
-        """
+    "numpy": _words("copyto put place putmask fill_diagonal put_along_axis"),
+    "operator": _words("""
         setitem delitem iadd iand iconcat ifloordiv ilshift imatmul imod imul ior ipow
         irshift isub itruediv ixor
-        """.split()
-    ),
-    "heapq": frozenset("heappush heappop heapify heapreplace heappushpop".split()),
-    "bisect": frozenset("insort insort_left insort_right".split()),
+        """),
+    "heapq": _words("heappush heappop heapify heapreplace heappushpop"),
+    "bisect": _words("insort insort_left insort_right"),
 }
 _IMPURE = {
-    "numpy": frozenset(
-        """
+    "numpy": _words("""
         save savez savez_compressed savetxt load loadtxt genfromtxt fromfile memmap
         seterr seterrcall set_printoptions
-        """.split()
-    ),
-    "datetime": frozenset("now utcnow today".split()),
+        """),
+    "datetime": _words("now utcnow today"),
     "json": frozenset({"dump", "load"}),
 }
 _IMPURE_SUBMODULES = ("numpy.random", "numpy.lib._npyio_impl", "numpy.lib.npyio")
 
 # Methods that change nothing, of mutable types whose other methods do.
-READING_METHODS = frozenset(
-    """
+READING_METHODS = _words("""
     __contains__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __getitem__ __iter__ __len__
     __add__ __mul__ __rmul__ __or__ __and__ __sub__ __xor__ __reversed__ __repr__
     __str__ __hash__ __format__ __sizeof__ __getattribute__ __bool__ __int__ __float__
     copy count index get keys values items union intersection difference issubset
     issuperset isdisjoint symmetric_difference most_common elements total
     __dir__ __reduce__ __reduce_ex__ __init_subclass__ __subclasshook__
-    """.split()
-)
-KEEPING_METHODS = frozenset(
-    """
+    """)
+KEEPING_METHODS = _words("""
     append appendleft add insert pop popleft popitem setdefault discard clear get copy
     keys values items __setitem__ __delitem__ __init__ __new__ __setattr__ __delattr__
-    """.split()
-)
-_ARRAY_WRITERS = frozenset(
+    """)
+_ARRAY_WRITERS = _words(
     "fill sort partition resize itemset put setfield setflags byteswap __setitem__ "
-    "__iadd__ __imul__ __isub__ tofile dump".split()
+    "__iadd__ __imul__ __isub__ tofile dump"
 )
 
 
@@ -106,18 +103,25 @@ def module_purity(module: str | None, name: str) -> Purity:
         return Purity.EFFECT
     if name in _WRITERS.get(plain, ()):
         return Purity.WRITES
-    return Purity.SHALLOW if root in _SHALLOW_MODULES else Purity.READS
+    if root in _SHALLOW_MODULES:
+        return Purity.SHALLOW
+    return Purity.READS if plain in _ELEMENTWISE_MODULES else Purity.LOOKS
 
 
 def builtin_purity(name: str) -> Purity:
     """What a builtin function or type does."""
     if name in SHALLOW_BUILTINS:
         return Purity.SHALLOW
+    if name in _LOOKING_BUILTINS:
+        return Purity.LOOKS
     return Purity.READS if name in PURE_BUILTINS else Purity.EFFECT
 
 
+_LOOKING_BUILTINS = _words("str repr ascii format hash")
+
+
 def method_purity(owner: Any, name: str, path: Path | None) -> Purity:
-    """What a method of the builtin object `owner` does; `path` tells it's from outside."""
+    """What a method of `owner` does; it has a path if it's from outside."""
     kind = type(owner)
     if isinstance(owner, (list, dict, set)) or kind.__name__ in _MUTABLE_KINDS:
         if path is not None:

@@ -4,12 +4,13 @@ An object that came from outside has a path. One without a path was born inside 
 call: reading it needs no guard, and writing it is nobody's business.
 """
 
+import functools
 import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import CodeType, FrameType, FunctionType, MethodType, TracebackType
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from tracegrad.capture import attributes, calls, kinds
 from tracegrad.capture.checks import (
@@ -30,6 +31,7 @@ from tracegrad.capture.paths import (
     Arguments,
     Attribute,
     Default,
+    Elements,
     Function,
     Held,
     Keyword,
@@ -40,6 +42,7 @@ from tracegrad.capture.paths import (
 )
 from tracegrad.capture.trust import Trust
 from tracegrad.capture.watch import Watch
+from tracegrad.errors import CaptureError
 
 
 class Leaves(Protocol):
@@ -103,7 +106,7 @@ class Reads:
     reason: Effect | Unrecordable | None
 
 
-_MISSING: Any = object()
+_T = TypeVar("_T")
 
 
 class ReadRecorder:
@@ -131,24 +134,33 @@ class ReadRecorder:
         self._paths: dict[int, Path] = {}
         self._kept: dict[int, object] = {}
         self._observed: dict[Path, tuple[object, object]] = {}
-        self._guards: dict[tuple[Path, object], Guard] = {}
+        self._guards: dict[tuple[Path, type, object], Guard] = {}
+        self._identified: dict[Path, Location] = {}
         self._leaf_reads: list[LeafRead] = []
         self._effects: list[Effect] = []
         self._reason: Effect | Unrecordable | None = None
         self._instrumented: dict[int, Callable[..., Any]] = {}
-        self._vouched_codes: dict[int, CodeType] = {}
+        self._watch = Watch(self._is_watched, self._report)
+        self._quiet = False
         self.born: dict[int, object] = {}
         # Attributes that were read and guarded: where they are, what was there, and
         # what stands for it. A change by whomever shows, for the place is looked at.
         self.memo: dict[tuple[int, str], tuple[dict[str, Any], object, object]] = {}
         self.closed = False
+        # A recording that is undone can't undo what happens to other objects.
+        self.refuses_effects = False
 
     # What was recorded
 
     def reads(self) -> Reads:
         """What the call read, as far as it came."""
+        guards = list(self._guards.values())
+        if len(self._identified) > 1:
+            *others, last = self._identified
+            check = NotSameAs(tuple(others))
+            guards.append(Guard(last, check, self._identified[last]))
         return Reads(
-            tuple(self._guards.values()),
+            tuple(guards),
             tuple(self._leaf_reads),
             tuple(self._effects),
             self._reason,
@@ -157,6 +169,8 @@ class ReadRecorder:
     def effect(self, location: Location, sentence: str) -> None:
         """Note that the line changes the world outside, or reads one that moves."""
         effect = Effect(sentence, location)
+        if self.refuses_effects:
+            raise CaptureError(f"example inputs can't be used: the function {effect}")
         self._effects.append(effect)
         self._fail(effect)
 
@@ -169,8 +183,9 @@ class ReadRecorder:
 
     def guard(self, path: Path, check: Check, location: Location) -> None:
         """Record a condition on the object at `path`."""
-        key = path, type(check), getattr(check, "key", getattr(check, "other", None))
-        self._guards.setdefault(key, Guard(path, check, location))
+        key = path, type(check), getattr(check, "key", getattr(check, "others", None))
+        if key not in self._guards:
+            self._guards[key] = Guard(path, check, location)
 
     # Objects and where they came from
 
@@ -229,7 +244,7 @@ class ReadRecorder:
         first = self._paths.get(id(value))
         if first is not None:
             if first != path:
-                self.guard(path, SameAs(first), location)
+                self.guard(path, SameAs((first,)), location)
             return value
         self.enter(value, path)
         if self.leaves.is_leaf(value):
@@ -242,7 +257,13 @@ class ReadRecorder:
         """Two objects were compared with `is`; that they're one is guarded already."""
         first, second = self._paths.get(id(a)), self._paths.get(id(b))
         if first is not None and second is not None and a is not b:
-            self.guard(first, NotSameAs(second), location)
+            self.guard(first, NotSameAs((second,)), location)
+
+    def identify(self, value: object, location: Location) -> None:
+        """The identity of an object was read: by `id()`, or as an element looked up."""
+        path = self._paths.get(id(value))
+        if path is not None and not self.leaves.is_leaf(value):
+            self._identified.setdefault(path, location)
 
     def length(self, value: Any, location: Location) -> None:
         """The length of a container was read."""
@@ -261,7 +282,7 @@ class ReadRecorder:
         return attributes.read(self, value, name, location)
 
     def iterated(self, value: Any, location: Location, depth: int = 0) -> Any:
-        """What to iterate over in place of `value`, its elements unpacked to `depth`."""
+        """What to iterate over in place of `value`; `depth` as for `contents`."""
         return iterated(self, value, location, depth)
 
     def callee(self, function: Any, location: Location) -> Callable[..., Any]:
@@ -286,10 +307,11 @@ class ReadRecorder:
         args, kwargs = self._read_arguments(function, args, kwargs, location)
         callee = self.callee(function, location)
         try:
-            with Watch(self._is_watched, self._report):
+            with self._watch:
                 return callee(*args, **kwargs)
         except BaseException as error:
-            raise error.with_traceback(_user_frames(error.__traceback__)) from None
+            error.__traceback__ = _user_frames(error.__traceback__)
+            raise
         finally:
             self._close()
 
@@ -302,6 +324,8 @@ class ReadRecorder:
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         self.observe(len(args), Length(Arguments()), location)
         self.guard(Keywords(), HasKeys(frozenset(kwargs)), location)
+        if len(kwargs) > 1 and _sees_keyword_order(function):
+            self.observe(tuple(kwargs), Elements(Keywords()), location)
         names = _parameter_names(function)
         read = tuple(
             self.observe(arg, Argument(i, names.get(i)), location)
@@ -311,7 +335,7 @@ class ReadRecorder:
         return read, named
 
     def _close(self) -> None:
-        """Let go of the user's objects: hooks in functions that got out find nothing."""
+        """Let go of the user's objects; hooks of functions that got out do nothing."""
         self.closed = True
         self._paths.clear()
         self._kept.clear()
@@ -367,22 +391,40 @@ class ReadRecorder:
         """`function` with all that it calls unwatched: a user vouched for it."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            with Watch(self._is_watched, self._vouch):
-                return function(*args, **kwargs)
+            return self.quietly(functools.partial(function, *args, **kwargs))
 
         return call
 
-    def _vouch(self, code: CodeType) -> None:
-        self._vouched_codes[id(code)] = code
-
     # The watch
+
+    def quietly(self, function: Callable[..., _T], *args: Any) -> _T:
+        """Call code of ours unwatched: a watched interpreter is three times slower."""
+        if self._quiet:
+            return function(*args)
+        self._quiet = True
+        self._watch.pause()
+        try:
+            return function(*args)
+        finally:
+            self._quiet = False
+            self._watch.resume()
+
+    def aloud(self, function: Callable[..., _T], *args: Any) -> _T:
+        """Call what may be, or reach, user code from code that runs quietly."""
+        if not self._quiet:
+            return function(*args)
+        self._quiet = False
+        self._watch.resume()
+        try:
+            return function(*args)
+        finally:
+            self._quiet = True
+            self._watch.pause()
 
     def _is_watched(self, code: CodeType) -> bool:
         return self.trust.is_user_code(code) and not is_instrumented(code)
 
     def _report(self, code: CodeType) -> None:
-        if id(code) in self._vouched_codes:
-            return
         here = Location(code.co_filename, code.co_firstlineno)
         self.unrecordable(
             here, f"{code.co_qualname} was called from code that isn't recorded"
@@ -402,11 +444,20 @@ def _location_of(function: Any) -> Location:
     function = inspect.unwrap(getattr(function, "__func__", function))
     code = getattr(function, "__code__", None)
     if not isinstance(code, CodeType):
-        call = getattr(type(function), "__call__", None)
+        call = attributes.class_value(type(function), "__call__")
         code = getattr(call, "__code__", None)
     if not isinstance(code, CodeType):
         return Location("<unknown>", 0)
     return Location(code.co_filename, code.co_firstlineno)
+
+
+def _sees_keyword_order(function: Any) -> bool:
+    """Whether `function` gathers keyword arguments in a dict, which has their order."""
+    if type(function) is MethodType:
+        function = function.__func__
+    if type(function) is not FunctionType:
+        return True
+    return bool(function.__code__.co_flags & inspect.CO_VARKEYWORDS)
 
 
 def _parameter_names(function: Any) -> dict[int, str]:

@@ -5,6 +5,8 @@ object that the statement then works on. So tracebacks, `locals()` and `super()`
 they were. Each hook gets the line last. See `hooks.FunctionHooks` for what each does.
 """
 
+# ruff: noqa: N815 (`ast` says how these methods are called)
+
 import ast
 import sys
 from collections.abc import Sequence
@@ -29,16 +31,28 @@ _Node = TypeVar("_Node", bound=ast.AST)
 _FRESH = (ast.Constant, ast.JoinedStr, ast.List, ast.Dict, ast.Set, ast.Compare)
 
 
-class Rewriter(ast.NodeTransformer):
-    """Rewrites one outermost function; `free` are its free variables."""
+def rewrite(node: FunctionNode, free: tuple[str, ...], class_name: str | None) -> None:
+    """Rewrite an outermost function in place.
 
+    Parameters
+    ----------
+    node : ast.FunctionDef or ast.Lambda
+        The function.
+    free : tuple of str
+        Its free variables.
+    class_name : str or None
+        The class in whose body it stands.
+    """
+    _Rewriter(free, class_name).rewrite(node)
+
+
+class _Rewriter(ast.NodeTransformer):
     def __init__(self, free: tuple[str, ...], class_name: str | None) -> None:
         self._free = free
         self._classes = [class_name]
         self._scope: Scope
 
     def rewrite(self, node: FunctionNode) -> None:
-        """Rewrite `node` in place."""
         self._scope = enter_scope(node, None, self._free)
         self._function_body(node)
 
@@ -296,7 +310,7 @@ class Rewriter(ast.NodeTransformer):
         if node.value is not None:
             node.value = self._read(node.value)
         if not isinstance(node.target, ast.Name):
-            node.target = self._read(node.target)
+            node.target = self.visit(node.target)
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
@@ -452,7 +466,7 @@ def _located(new: _Node, node: ast.AST) -> _Node:
 
 
 def _on_last_line(new: ast.expr, attribute: ast.Attribute) -> ast.expr:
-    """Give `new` the line that Python gives an attribute written on a line of its own."""
+    """Give `new` the line that Python gives an attribute that has one of its own."""
     if attribute.lineno != attribute.end_lineno and attribute.end_lineno is not None:
         new.lineno = attribute.end_lineno
         new.col_offset = max((attribute.end_col_offset or 0) - len(attribute.attr), 0)
@@ -473,9 +487,9 @@ def _has_slice(index: ast.expr) -> bool:
 def _without_blocks(statement: ast.stmt) -> list[ast.AST]:
     """A statement's nodes, without the statements in it and without inner scopes."""
     found: list[ast.AST] = [statement]
-    stack = [statement] if not isinstance(statement, _NAMED) else []
+    stack: list[ast.AST] = [] if isinstance(statement, _NAMED) else [statement]
     while stack:
-        for child in ast.iter_child_nodes(stack.pop()):  # type: ignore[type-var]
+        for child in ast.iter_child_nodes(stack.pop()):
             if isinstance(child, (ast.stmt, ast.Lambda)):
                 continue
             if isinstance(child, COMPREHENSIONS):
@@ -483,7 +497,7 @@ def _without_blocks(statement: ast.stmt) -> list[ast.AST]:
                 found.extend(walrus.target for walrus in walruses)
                 continue
             found.append(child)
-            stack.append(child)  # type: ignore[arg-type]
+            stack.append(child)
     return found
 
 

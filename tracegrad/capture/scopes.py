@@ -85,9 +85,6 @@ def _bind(scope: Scope, node: ast.AST) -> None:
             scope.global_names.update(names)
         case ast.Nonlocal(names=names):
             scope.nonlocal_names.update(names)
-        case ast.NamedExpr(target=ast.Name(id=name)) if _is_comprehension(scope):
-            # A walrus binds in the function around the comprehension.
-            scope.nonlocal_names.add(name)
         case _:
             scope.bound.update(bound_names(node))
 
@@ -113,10 +110,6 @@ def bound_names(node: ast.AST) -> Iterator[str]:
             yield name
 
 
-def _is_comprehension(scope: Scope) -> bool:
-    return isinstance(scope.node, COMPREHENSIONS)
-
-
 def _own_nodes(node: ScopeNode) -> Iterator[ast.AST]:
     """The nodes that bind names in the scope of `node`."""
     match node:
@@ -139,7 +132,7 @@ def _elements(node: Any) -> list[ast.expr]:
 
 
 def _walk(roots: list[Any]) -> Iterator[ast.AST]:
-    """All nodes below, but of inner scopes only what is evaluated, or bound, out here."""
+    """All nodes below, but of inner scopes only what is evaluated or bound here."""
     stack: list[ast.AST] = list(roots)
     while stack:
         node = stack.pop()

@@ -1,6 +1,7 @@
-"""Find the syntax tree of a code object in its file, and refuse one that isn't its own."""
+"""Find the syntax tree of a code object in its file; refuse one that isn't its own."""
 
 import __future__
+
 import ast
 import inspect
 import linecache
@@ -82,8 +83,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 def first_line(node: ast.stmt | ast.expr) -> int:
     """The line a code object counts as its first: that of its first decorator."""
-    decorators = getattr(node, "decorator_list", None)
-    return min([node.lineno, *(d.lineno for d in decorators or ())])
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(d.lineno for d in decorators)])
 
 
 _files: dict[str, _SourceFile] = {}
@@ -124,7 +125,9 @@ def find_source(code: CodeType, module_globals: dict[str, object]) -> FunctionSo
 def _source_file(code: CodeType, module_globals: dict[str, object]) -> _SourceFile:
     lines = linecache.getlines(code.co_filename, module_globals)
     if not lines:
-        raise NoSourceError(f"{code.co_qualname} has no source file ({code.co_filename})")
+        raise NoSourceError(
+            f"{code.co_qualname} has no source file ({code.co_filename})"
+        )
     known = _files.get(code.co_filename)
     if known is not None and known.lines == lines:
         return known
@@ -150,7 +153,7 @@ def _parse(file: _SourceFile, place: _Place) -> FunctionSource:
 def _tree_around(file: _SourceFile, place: _Place) -> ast.AST:
     """The statement around a function, parsed alone: a file may be long."""
     lines = file.lines[place.first_line - 1 : place.last_line]
-    # An indented statement stays at its columns: an `if` above it takes the indentation.
+    # An indented statement stays at its columns, under an `if`.
     head = "if 1:\n" if lines[0][:1].isspace() else ""
     try:
         tree = ast.parse(head + "".join(lines))

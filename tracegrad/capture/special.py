@@ -1,6 +1,7 @@
-"""Builtins that read in a way of their own: `getattr`, `len`, `locals`, `dict.get`, …"""
+"""Builtins that read in a way of their own: `getattr`, `len`, `locals`, `dict.get`."""
 
 import builtins
+import functools
 import sys
 import types
 from collections.abc import Callable
@@ -26,7 +27,8 @@ def of_builtin(
     make = _FUNCTIONS.get(getattr(function, "__name__", ""))
     if make is None or make[0] is not function:
         return None
-    return make[1](recorder, location)
+    callee: Callee = make[1](recorder, location)
+    return callee
 
 
 def of_type(recorder: "ReadRecorder", cls: type, location: Location) -> Callee | None:
@@ -61,8 +63,19 @@ def _getattr(recorder: "ReadRecorder", location: Location) -> Callee:
     return call
 
 
+def getattribute(recorder: "ReadRecorder", location: Location, *owner: Any) -> Callee:
+    """``object.__getattribute__``, bound to an owner or not."""
+
+    def call(value: Any, name: Any) -> Any:
+        if not isinstance(name, str) or recorder.leaves.is_leaf(value):
+            return object.__getattribute__(value, name)
+        return attributes.of_instance(recorder, value, name, location)
+
+    return functools.partial(call, *owner)
+
+
 def _hasattr(recorder: "ReadRecorder", location: Location) -> Callee:
-    def call(value: Any, name: str) -> bool:
+    def call(value: Any, name: Any) -> bool:
         if not isinstance(name, str):
             return hasattr(value, name)
         try:
@@ -100,6 +113,14 @@ def _len(recorder: "ReadRecorder", location: Location) -> Callee:
         if not recorder.leaves.is_leaf(value):
             recorder.length(value, location)
         return len(value)
+
+    return call
+
+
+def _id(recorder: "ReadRecorder", location: Location) -> Callee:
+    def call(value: Any) -> int:
+        recorder.identify(value, location)
+        return id(value)
 
     return call
 
@@ -164,7 +185,7 @@ _FUNCTIONS: dict[str, tuple[Any, Any]] = {
     "eval": (eval, _unseen(eval, "calls eval, which may read anything")),
     "exec": (exec, _unseen(exec, "calls exec, which may do anything")),
     "dir": (dir, _unseen(dir, "calls dir, which reads all names")),
-    "id": (builtins.id, _unseen(builtins.id, "reads an address with id()")),
+    "id": (builtins.id, _id),
     "_getframe": (sys._getframe, _unseen(sys._getframe, "looks at frames")),
 }
 
@@ -173,6 +194,8 @@ def of_container(
     recorder: "ReadRecorder", owner: Any, name: str, path: Path, location: Location
 ) -> Callee | None:
     """Methods of outside containers that read less than all."""
+    if kinds.is_overridden(owner):
+        return None
     if name in ("get", "__getitem__") and isinstance(owner, dict):
         return _dict_get(recorder, owner, name, path, location)
     if name == "__len__":

@@ -80,7 +80,7 @@ class Trust:
         return self._by_file.get(file, self._is_user(file))
 
     def _is_user(self, file: str) -> bool:
-        if file.startswith("<frozen "):
+        if file.startswith(("<frozen ", "<tracegrad ")):
             return False
         path = os.path.abspath(file)
         if _within(path, _PACKAGE):
@@ -94,10 +94,10 @@ class Trust:
 
 
 def is_generated(code: CodeType) -> bool:
-    """Whether dataclasses, namedtuple or attrs wrote this: it reads fields only.
+    """Whether dataclasses, namedtuple or attrs wrote this: it only reads fields.
 
-    The module frame in which such code is made counts as well: when a user calls `exec`,
-    that is noticed by itself.
+    The module frame in which such code is made counts as well: a user's own call of
+    `exec` is noticed by itself.
     """
     if code.co_filename == "<string>":
         return (

@@ -6,15 +6,35 @@ hook of ours in between; what they read would go unguarded.
 
 import cProfile
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType, FrameType, TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
-ProfileFunction = Callable[[FrameType, str, Any], object]
+from tracegrad.capture import monitoring
+
+
+class Witness(Protocol):
+    """Sees the code objects that start to run in this thread, unless paused."""
+
+    def start(self) -> None:
+        """Begin to see."""
+        ...
+
+    def stop(self) -> Iterable[CodeType]:
+        """See no more; what was seen, and perhaps code that is of no interest."""
+        ...
+
+    def pause(self) -> object:
+        """Look away."""
+        ...
+
+    def resume(self) -> object:
+        """Look again."""
+        ...
 
 
 class Watch:
-    """While entered, keeps the code objects that run in this thread.
+    """While entered, watches which code runs in this thread.
 
     Parameters
     ----------
@@ -22,12 +42,6 @@ class Watch:
         Whether a code object is of interest.
     report : callable
         Called with each one of interest, when the watch ends.
-
-    Notes
-    -----
-    A profile hook written in Python would take four fifths of a recording's time. That
-    of `cProfile` is in C, and keeps the code objects it sees, which is all we need. A
-    profiler that is there already is called on, through Python, and put back at the end.
     """
 
     def __init__(
@@ -37,21 +51,11 @@ class Watch:
     ) -> None:
         self._is_watched = is_watched
         self._report = report
-        self._previous: Any = None
-        self._counting: cProfile.Profile | None = None
-        # By id, for hashing a code object hashes all its parts.
-        self._seen: dict[int, CodeType] = {}
+        self._witness: Witness = _Nobody()
 
     def __enter__(self) -> Self:
-        self._previous = sys.getprofile()
-        # From 3.12 on cProfile is one for all threads.
-        if self._previous is None and sys.version_info < (3, 12):
-            self._counting = cProfile.Profile(subcalls=False, builtins=False)
-            self._counting.enable()
-        elif callable(self._previous):
-            sys.setprofile(self._both)
-        else:
-            sys.setprofile(self._profile)
+        self._witness = _witness(self._is_watched)
+        self._witness.start()
         return self
 
     def __exit__(
@@ -60,23 +64,91 @@ class Watch:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._counting is not None:
-            self._counting.disable()
-            codes = [entry.code for entry in self._counting.getstats()]
-            self._seen = {id(code): code for code in codes}
-        elif callable(self._previous) or self._previous is None:
+        seen = self._witness.stop()
+        self._witness = _Nobody()
+        for code in seen:
+            if self._is_watched(code):
+                self._report(code)
+
+    def pause(self) -> None:
+        """Look away, from code of ours."""
+        self._witness.pause()
+
+    def resume(self) -> None:
+        """Look again."""
+        self._witness.resume()
+
+
+def _witness(is_watched: Callable[[CodeType], bool]) -> Witness:
+    previous = sys.getprofile()
+    found = monitoring.witness(is_watched)
+    if found is not None:
+        return found
+    # From 3.12 on cProfile is one for all threads, so two recordings would mix.
+    if previous is None and sys.version_info < (3, 12):
+        return _Counting()
+    return _Hook(previous)
+
+
+class _Nobody:
+    """When no call is recorded."""
+
+    def start(self) -> None:
+        pass
+
+    def stop(self) -> Iterable[CodeType]:
+        return ()
+
+    def pause(self) -> None:
+        pass
+
+    def resume(self) -> None:
+        pass
+
+
+class _Counting:
+    """The hook of `cProfile`: it is in C, and keeps the code objects it sees."""
+
+    def __init__(self) -> None:
+        self._profile = cProfile.Profile(subcalls=False, builtins=False)
+        self.start = self.resume = self._profile.enable
+        self.pause = self._profile.disable
+
+    def stop(self) -> Iterable[CodeType]:
+        self._profile.disable()
+        codes = (entry.code for entry in self._profile.getstats())
+        return [code for code in codes if isinstance(code, CodeType)]
+
+
+class _Hook:
+    """A hook in Python, beside a profiler that is there already and stays."""
+
+    def __init__(self, previous: Any) -> None:
+        self._previous = previous
+        self._called_on = previous if callable(previous) else None
+        self._paused = False
+        # By id, for hashing a code object hashes all its parts.
+        self._seen: dict[int, CodeType] = {}
+
+    def start(self) -> None:
+        sys.setprofile(self._see)
+
+    def stop(self) -> Iterable[CodeType]:
+        if self._previous is None or callable(self._previous):
             sys.setprofile(self._previous)
         else:
             # Another `cProfile`: only it can put its own hook back.
             self._previous.enable()
-        for code in self._seen.values():
-            if isinstance(code, CodeType) and self._is_watched(code):
-                self._report(code)
+        return self._seen.values()
 
-    def _profile(self, frame: FrameType, event: str, arg: Any) -> None:
-        if event == "call":
+    def pause(self) -> None:
+        self._paused = True
+
+    def resume(self) -> None:
+        self._paused = False
+
+    def _see(self, frame: FrameType, event: str, arg: Any) -> None:
+        if event == "call" and not self._paused:
             self._seen[id(frame.f_code)] = frame.f_code
-
-    def _both(self, frame: FrameType, event: str, arg: Any) -> None:
-        self._profile(frame, event, arg)
-        self._previous(frame, event, arg)
+        if self._called_on is not None:
+            self._called_on(frame, event, arg)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
-from tracegrad.capture.checks import Guard, NotSameAs, SameAs
+from tracegrad.capture.checks import Guard, Relation
 from tracegrad.capture.effects import Location
 from tracegrad.capture.paths import Constants, Environment, Path
 
@@ -136,11 +136,28 @@ class CompiledGuards:
         return "" if miss is None else str(miss)
 
 
+class _HoistedConstants(Constants):
+    """Follows each weak reference once, at the head of the function."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._locals: dict[str, str] = {}
+
+    def alive(self, reference: Any) -> str:
+        """The local variable that holds what `reference` refers to."""
+        followed = super().alive(reference)
+        return self._locals.setdefault(followed, f"w{len(self._locals)}")
+
+    def lines(self) -> list[str]:
+        """The statements that follow the references."""
+        return [f"{name} = {followed}" for followed, name in self._locals.items()]
+
+
 class _Writer:
     """Writes the function: a line for each step that is shared, one for each check."""
 
     def __init__(self) -> None:
-        self.constants = Constants()
+        self.constants = _HoistedConstants()
         self._lines: list[str] = []
         self._variables: dict[Path, str] = {}
         self._uses: dict[Path, int] = {}
@@ -158,7 +175,8 @@ class _Writer:
         if distinct and len(values) > 1:
             several = ", ".join(values)
             self._check(f"len(set(map(id, ({several})))) == {len(values)}")
-        body = "".join(f"        {line}\n" for line in self._lines)
+        lines = [*self.constants.lines(), *self._lines]
+        body = "".join(f"        {line}\n" for line in lines)
         return (
             f"def check(function, args, kwargs):\n    try:\n{body}"
             f"        return ({''.join(value + ', ' for value in values)})\n"
@@ -177,8 +195,8 @@ class _Writer:
     def _guard(self, guard: Guard) -> str:
         value = self._variable(guard.path)
         check = guard.check
-        if isinstance(check, (SameAs, NotSameAs)):
-            return check.relate(value, self._variable(check.other))
+        if isinstance(check, Relation):
+            return check.relate(value, *map(self._variable, check.others))
         return check.render(value, self.constants)
 
     def _leaf(self, leaf: LeafGuard) -> None:
@@ -210,8 +228,8 @@ def _subjects(guards: Iterable[Guard], leaves: Iterable[LeafGuard]) -> list[Path
     paths = []
     for guard in guards:
         paths.append(guard.path)
-        if isinstance(guard.check, (SameAs, NotSameAs)):
-            paths.append(guard.check.other)
+        if isinstance(guard.check, Relation):
+            paths.extend(guard.check.others)
     return [*paths, *(leaf.path for leaf in leaves)]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tracegrad.config import config
 from tracegrad.device import CPU, NUMPY, Backend, Device, backend_of
-from tracegrad.dispatch.entry import ResultEdge, SavedTensor, TapeEntry
+from tracegrad.dispatch.entry import ResultEdge, SavedTensor, TapeEntry, hooks_of
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.state import (
@@ -26,6 +26,7 @@ from tracegrad.dispatch.state import (
 )
 from tracegrad.dispatch.tensor import Tensor, View, edge_of, spec_of, version_of, wrap
 from tracegrad.errors import DeviceError, TracegradError
+from tracegrad.location import here
 from tracegrad.spec import TensorSpec
 
 NO_ATTRIBUTES: dict[str, Any] = {}
@@ -189,6 +190,8 @@ def _attach(
         if tensor._array.dtype.kind in _DIFFERENTIABLE_KINDS:
             tensor._node = entry if len(results) == 1 else ResultEdge(entry, index)
     entry.saved = _save(plan, operands, edges, results)
+    if thread.anomaly:
+        hooks_of(entry).metadata["traceback_"] = here()
 
 
 # NumPy's kinds and DType's kinds: a tensor on the meta device has the latter.
@@ -243,7 +246,7 @@ def _link_views(
             continue
         step = (operator, attributes, index)
         tensor._view = View(base, (*path, step), base._node, origin)
-        tensor._version = version
+        tensor._counter = version
 
 
 def _shares(tensor: Tensor, source: Tensor) -> bool:
@@ -324,7 +327,7 @@ def abstract_composite(operator: OpDef, specs: Any, attributes: dict[str, Any]) 
     """Return a composite's result spec(s): its body, run on specs alone."""
     body = operator.body
     assert body is not None
-    operands = [wrap(s) if isinstance(s, TensorSpec) else s for s in specs]
+    operands = list(map(_spec_only, specs))
     before = install_recorder(None)
     try:
         result = body(*operands, **attributes)
@@ -333,6 +336,12 @@ def abstract_composite(operator: OpDef, specs: Any, attributes: dict[str, Any]) 
     if result.__class__ is tuple:
         return tuple(map(spec_of, result))
     return spec_of(result)
+
+
+def _spec_only(operand: Any) -> Any:
+    if operand.__class__ is tuple:
+        return tuple(map(_spec_only, operand))
+    return wrap(operand) if isinstance(operand, TensorSpec) else operand
 
 
 def _abstract(

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, final
+
+from tracegrad.dispatch.hooks import EntryHooks, RemovableHandle
+from tracegrad.errors import GradientError
 
 if TYPE_CHECKING:
     from tracegrad.dispatch.operator import Plan
@@ -16,6 +20,20 @@ if TYPE_CHECKING:
 # A version counter: one integer, shared by a base, its views and its detached
 # aliases. A list, because making one costs a fifth of an object.
 Version: TypeAlias = list[int]
+
+
+@final
+class _InferenceVersion(list[int]):
+    """The version of all tensors made in inference mode: there is none."""
+
+    def __getitem__(self, index: Any) -> Any:
+        raise GradientError(
+            "an inference tensor has no version and can't be saved for backward; "
+            "use its clone() outside inference_mode"
+        )
+
+
+INFERENCE: Version = _InferenceVersion([0])
 
 next_sequence = itertools.count().__next__
 
@@ -30,15 +48,83 @@ class SavedTensor:
 
     __slots__ = ("array", "count", "edge", "version")
 
-    def __init__(self, array: Any, edge: Edge | None, version: Version) -> None:
+    def __init__(self, array: Any, edge: Any, version: Version) -> None:
         self.array = array
         self.edge = edge
         self.version = version
         self.count = version[0]
 
 
+class Node:
+    """What users see as ``grad_fn``: an entry of the tape.
+
+    Abstract: the entries are `TapeEntry`, `LeafEntry` and those of functions that
+    users write (`tracegrad.autograd.Function`).
+    """
+
+    __slots__ = ()
+
+    hooks: EntryHooks | None
+    sequence: int
+
+    def name(self) -> str:
+        """Return the name that users see, such as ``MulBackward0``."""
+        raise NotImplementedError
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """Where cotangents go: entries, each with the index of its result."""
+        return tuple(map(_target, flat_edges(self)))
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for users."""
+        return hooks_of(self).metadata
+
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_inputs, grad_outputs)`` after the entry ran.
+
+        What it returns, if not None, replaces the gradients of the operands.
+        """
+        return RemovableHandle(hooks_of(self).after, fn)
+
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_outputs)`` before the entry runs.
+
+        What it returns, if not None, replaces the gradients of the results.
+        """
+        return RemovableHandle(hooks_of(self).before, fn)
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {id(self):#x}>"
+
+
+def hooks_of(entry: Node) -> EntryHooks:
+    """Return what is attached to `entry`, made when first asked for."""
+    if entry.hooks is None:
+        entry.hooks = EntryHooks()
+    return entry.hooks
+
+
+def flat_edges(entry: Any) -> list[Edge | None]:
+    """Return an entry's edges, those of an operand that is several tensors in line."""
+    found: list[Edge | None] = []
+    for edge in getattr(entry, "edges", ()):
+        if edge.__class__ is tuple:
+            found.extend(edge)
+        else:
+            found.append(edge)
+    return found
+
+
+def _target(edge: Any) -> tuple[Node | None, int]:
+    if edge.__class__ is ResultEdge:
+        return edge.entry, edge.index
+    return edge, 0
+
+
 @final
-class TapeEntry:
+class TapeEntry(Node):
     """One operator application on the tape.
 
     Attributes
@@ -60,7 +146,7 @@ class TapeEntry:
         The operands that are no tensors, None elsewhere.
     sequence : int
         Entries made later run first.
-    hooks : list or None
+    hooks : EntryHooks or None
     """
 
     __slots__ = (
@@ -94,15 +180,13 @@ class TapeEntry:
         self.attributes = attributes
         self.literals = literals
         self.sequence = next_sequence()
-        self.hooks: list[Any] | None = None
+        self.hooks: EntryHooks | None = None
 
-    @property
     def name(self) -> str:
-        """The name users see, such as ``MulBackward``."""
-        return self.plan.operator.name.title().replace("_", "") + "Backward"
-
-    def __repr__(self) -> str:
-        return f"<{self.name}>"
+        """Return the operator's name in the form ``MulBackward0``."""
+        operator = self.plan.operator
+        stated: str | None = operator.facts.get("tape_name")
+        return stated or operator.name.title().replace("_", "") + "Backward0"
 
 
 @final
@@ -111,35 +195,35 @@ class ResultEdge:
 
     __slots__ = ("entry", "index")
 
-    def __init__(self, entry: TapeEntry, index: int) -> None:
+    def __init__(self, entry: Any, index: int) -> None:
         self.entry = entry
         self.index = index
 
-    def __repr__(self) -> str:
-        return repr(self.entry)
-
 
 @final
-class LeafEntry:
+class LeafEntry(Node):
     """Where the cotangents of a leaf end up.
 
     The leaf holds its entry; the entry refers to the leaf weakly, so that neither
     keeps the other in memory.
     """
 
-    __slots__ = ("__weakref__", "hooks", "leaf", "post_hooks", "sequence")
+    __slots__ = ("__weakref__", "hooks", "leaf", "sequence")
 
     def __init__(self, leaf: Any) -> None:
         self.leaf = weakref.ref(leaf)
         self.sequence = next_sequence()
-        self.hooks: list[Any] | None = None
-        self.post_hooks: list[Any] | None = None
+        self.hooks: EntryHooks | None = None
 
-    name = "AccumulateGrad"
+    def name(self) -> str:
+        """Return PyTorch's name for it."""
+        return "AccumulateGrad"
 
-    def __repr__(self) -> str:
-        return "<AccumulateGrad>"
+    @property
+    def variable(self) -> Any:
+        """The leaf, or None if it is gone."""
+        return self.leaf()
 
 
 # Where a cotangent goes: an entry with one result is its own edge.
-Edge: TypeAlias = TapeEntry | ResultEdge | LeafEntry
+Edge: TypeAlias = Node | ResultEdge

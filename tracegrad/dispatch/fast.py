@@ -16,7 +16,7 @@ from tracegrad.device import _quiet
 from tracegrad.dispatch.bind import NO_ATTRIBUTES, bind
 from tracegrad.dispatch.entry import SavedTensor, TapeEntry, next_sequence
 from tracegrad.dispatch.operator import OpDef, Plan
-from tracegrad.dispatch.state import installed
+from tracegrad.dispatch.state import installed, thread
 from tracegrad.dispatch.tensor import Parameter, Tensor, version_of
 from tracegrad.errors import ArgumentTypeError
 
@@ -29,97 +29,111 @@ _ndarray = np.ndarray
 
 def binary(operator: OpDef, ufunc: np.ufunc) -> Callable[..., Any]:
     """Return the function of two operands that applies `operator`."""
-    plans: dict[tuple[bool, bool], Plan] = {}
 
-    def plan_for(left: bool, right: bool, tensors: tuple[bool, bool]) -> Plan:
-        plan = plans[left, right] = operator.plan((left, right), tensors)
-        return plan
+    def slow(x: Any, y: Any) -> Any:
+        return bind(operator, (operand(operator, x), operand(operator, y)))
 
     def call(x: Any, y: Any) -> Any:
+        cls = x.__class__
+        if installed.busy or (cls is not Tensor and cls is not Parameter):
+            return slow(x, y)
+        a = x._array
+        d = a.dtype
+        if a.__class__ is not _ndarray or (d is not _F32 and d is not _F64):
+            return slow(x, y)
         cls = y.__class__
-        if cls is float and x.__class__ is Tensor and x._node is None is x._view:
-            a = x._array
-            d = a.dtype
-            if (d is _F32 or d is _F64) and not installed.busy:
-                array = _copy_quiet().run(ufunc, a, y)
-                self = _new(Tensor)
-                self._array = array if array.__class__ is _ndarray else np.asarray(array)
-                self._node = self._view = self._version = self._grad = None
-                return self
-        elif (
-            (cls is Tensor or cls is Parameter)
-            and isinstance(x, Tensor)
-            and not installed.busy
-        ):
-            a = x._array
+        if cls is Tensor or cls is Parameter:
             b = y._array
-            d = a.dtype
-            if d is b.dtype and (d is _F32 or d is _F64):
-                n = x._node
-                m = y._node
-                if n is None and m is None and x._view is None and y._view is None:
-                    array = _copy_quiet().run(ufunc, a, b)
-                    self = _new(Tensor)
-                    self._array = (
-                        array if array.__class__ is _ndarray else np.asarray(array)
-                    )
-                    self._node = self._view = self._version = self._grad = None
-                    return self
-                if (
-                    x._view is None
-                    and y._view is None
-                    and not installed.grad_off
-                    and a.shape == b.shape
-                ):
-                    array = _copy_quiet().run(ufunc, a, b)
-                    self = _new(Tensor)
-                    self._array = (
-                        array if array.__class__ is _ndarray else np.asarray(array)
-                    )
-                    self._view = self._version = self._grad = None
-                    key = (n is not None, m is not None)
-                    plan = plans.get(key) or plan_for(*key, (True, True))
-                    entry = _new(TapeEntry)
-                    self._node = entry
-                    entry.plan = plan
-                    entry.edges = (n, m)
-                    entry.saved = _saved(plan, x, y, self)
-                    entry.operand_specs = entry.result_specs = entry.hooks = None
-                    entry.attributes = NO_ATTRIBUTES
-                    entry.literals = (None, None)
-                    entry.sequence = next_sequence()
-                    return self
-        return bind(operator, (operand(operator, x), operand(operator, y)))
+            m = y._node
+            v = y._view
+            if b.__class__ is not _ndarray or b.dtype is not d:
+                return slow(x, y)
+            if v is not None and v.base._node is not v.stamp:
+                return slow(x, y)
+        elif cls is float or cls is int:
+            b = y
+            m = None
+        else:
+            return slow(x, y)
+        n = x._node
+        v = x._view
+        if v is not None and v.base._node is not v.stamp:
+            return slow(x, y)
+        try:
+            array = _copy_quiet().run(ufunc, a, b)
+        except (ValueError, OverflowError):
+            return slow(x, y)
+        self = _new(Tensor)
+        self._array = array if array.__class__ is _ndarray else np.asarray(array)
+        self._node = self._view = self._counter = self._grad = None
+        if (n is not None or m is not None) and (
+            not installed.grad_off or thread.grad_enabled
+        ):
+            mask, tensors = (n is not None, m is not None), (True, b is not y)
+            record(operator.plan(mask, tensors), (n, m), x, y, self)
+        return self
 
     return call
 
 
-def _saved(plan: Plan, x: Tensor, y: Tensor, out: Tensor) -> tuple[SavedTensor, ...]:
-    if not plan.saved_operands and not plan.saved_results:
-        return ()
-    saved = [
-        SavedTensor(t._array, t._node, version_of(t))
-        for t in ((x, y)[i] for i in plan.saved_operands)
-    ]
+def record(plan: Plan, edges: tuple[Any, ...], x: Tensor, y: Any, out: Tensor) -> None:
+    """Put `out` on the tape: the result of an operator of one or two operands.
+
+    `y` is a Tensor, a Python number, or None if there is no such operand.
+    """
+    if not plan.steps:
+        return
+    entry = _new(TapeEntry)
+    entry.plan = plan
+    entry.edges = edges
+    entry.operand_specs = entry.result_specs = entry.hooks = None
+    entry.attributes = NO_ATTRIBUTES
+    entry.literals = _NO_LITERALS
+    if isinstance(y, Tensor):
+        a, b = x._array, y._array
+        if a.shape != b.shape:
+            entry.operand_specs = ((a.shape, a.dtype), (b.shape, b.dtype))
+    elif y is not None:
+        entry.literals = (None, y)
+    saved = _NOTHING
+    for index in plan.saved_operands:
+        t = y if index else x
+        saved += (SavedTensor(t._array, t._node, t._counter or version_of(t)),)
     if plan.saved_results:
-        saved.append(SavedTensor(out._array, None, version_of(out)))
-    return tuple(saved)
+        saved += (SavedTensor(out._array, None, version_of(out)),)
+    entry.saved = saved
+    entry.sequence = next_sequence()
+    out._node = entry
+
+
+_NO_LITERALS = (None, None)
+_NOTHING: tuple[SavedTensor, ...] = ()
 
 
 def unary(operator: OpDef, ufunc: np.ufunc) -> Callable[..., Any]:
     """Return the function of one operand that applies `operator`."""
 
     def call(x: Any) -> Any:
-        if x.__class__ is Tensor and not installed.busy:
-            a = x._array
-            d = a.dtype
-            if (d is _F32 or d is _F64) and x._node is None and x._view is None:
-                array = _copy_quiet().run(ufunc, a)
-                self = _new(Tensor)
-                self._array = array if array.__class__ is _ndarray else np.asarray(array)
-                self._node = self._view = self._version = self._grad = None
-                return self
-        return bind(operator, (operand(operator, x),))
+        cls = x.__class__
+        if installed.busy or (cls is not Tensor and cls is not Parameter):
+            return bind(operator, (operand(operator, x),))
+        a = x._array
+        d = a.dtype
+        n = x._node
+        v = x._view
+        if (
+            a.__class__ is not _ndarray
+            or (d is not _F32 and d is not _F64)
+            or (v is not None and v.base._node is not v.stamp)
+        ):
+            return bind(operator, (x,))
+        array = _copy_quiet().run(ufunc, a)
+        self = _new(Tensor)
+        self._array = array if array.__class__ is _ndarray else np.asarray(array)
+        self._node = self._view = self._counter = self._grad = None
+        if n is not None and (not installed.grad_off or thread.grad_enabled):
+            record(operator.plan((True,), (True,)), (n,), x, None, self)
+        return self
 
     return call
 

@@ -12,10 +12,24 @@ from typing import Any
 import numpy as np
 
 from tracegrad.dispatch.bind import bind
-from tracegrad.dispatch.entry import LeafEntry, SavedTensor, TapeEntry
+from tracegrad.dispatch.entry import (
+    INFERENCE,
+    Edge,
+    LeafEntry,
+    SavedTensor,
+    TapeEntry,
+    Version,
+)
 from tracegrad.dispatch.operator import OPERATORS, OpDef
-from tracegrad.dispatch.state import thread
-from tracegrad.dispatch.tensor import Tensor, edge_of, version_of
+from tracegrad.dispatch.state import no_tape, thread
+from tracegrad.dispatch.tensor import (
+    ORIGINS,
+    Tensor,
+    View,
+    edge_of,
+    move_retained,
+    version_of,
+)
 from tracegrad.dtypes import can_cast
 from tracegrad.errors import DTypeError, GradientError, InplaceError, ShapeError
 
@@ -35,14 +49,32 @@ def apply_inplace(
         If the result is larger than the target.
     """
     target = operands[0]
-    check_writable(target, operator.name + "_")
+    name = operator.name + "_"
+    check_writable(target, name)
     for other in operands[1:]:
         if isinstance(other, Tensor):
-            _check_overlap(target, other, operator.name + "_")
+            check_overlap(target, other, name)
+    if operator.body is not None and thread.grad_enabled and edge_of(target) is not None:
+        # Its parts may save the target, which is about to change.
+        operands = (bind(OPERATORS["clone"], (target,), {"contiguous": False}), *operands[1:])
     value = bind(operator, operands, attributes)
-    check_fits(target, value, operator.name + "_")
+    check_fits(target, value, name)
+    _keep_old_target(target, value)
     write(target, value)
     return target
+
+
+def _keep_old_target(target: Tensor, value: Tensor) -> None:
+    """Let the operator's entry save a copy of the target, which is about to change."""
+    entry = value._node
+    if entry.__class__ is not TapeEntry or 0 not in entry.plan.saved_operands:
+        return
+    place = entry.plan.saved_operands.index(0)
+    saved = list(entry.saved or ())
+    with no_tape():
+        copied = bind(OPERATORS["clone"], (target,), {"contiguous": False})
+    saved[place] = SavedTensor(copied._array, saved[place].edge, version_of(copied))
+    entry.saved = tuple(saved)
 
 
 def check_fits(target: Tensor, value: Tensor, name: str) -> None:
@@ -72,6 +104,11 @@ def check_writable(target: Tensor, name: str) -> None:
             )
         if not array.flags.writeable:
             raise InplaceError(f"{name}: the target's memory is read-only")
+    if target._counter is INFERENCE and not thread.inference:
+        raise InplaceError(
+            f"{name}: an inference tensor can't be written outside inference_mode; "
+            "use its clone()"
+        )
     if thread.grad_enabled:
         _check_tape(target, name)
 
@@ -98,19 +135,19 @@ def _check_tape(target: Tensor, name: str) -> None:
             f"{name}: a view of a leaf that requires grad can't be written in place; "
             "use tracegrad.no_grad()"
         )
-    if view.origin == "no_grad" and base_edge is not None:
+    if base_edge is not None:
+        _check_origin(view, name)
+
+
+def _check_origin(view: View, name: str) -> None:
+    if view.origin:
         raise InplaceError(
-            f"{name}: the view was made under no_grad and can't be written with "
-            "gradients on"
-        )
-    if view.origin == "multiple" and (base_edge is not None):
-        raise InplaceError(
-            f"{name}: the target is one of several views made by one operator "
-            "(split, chunk, unbind), which can't be written with gradients on"
+            f"{name}: a view {ORIGINS[view.origin]} can't be written with gradients on"
         )
 
 
-def _check_overlap(target: Tensor, other: Tensor, name: str) -> None:
+def check_overlap(target: Tensor, other: Tensor, name: str) -> None:
+    """Refuse an operand that shares a part of the target's memory."""
     a, b = target._array, other._array
     if a.__class__ is not np.ndarray or b.__class__ is not np.ndarray:
         return
@@ -132,7 +169,16 @@ def _same_region(a: Any, b: Any) -> bool:
 
 
 def write(target: Tensor, value: Tensor) -> None:
-    """Let `target`'s memory hold `value` (of the same shape), seen by everybody."""
+    """Let `target`'s memory hold `value` (of the same shape), seen by everybody.
+
+    Raises
+    ------
+    InplaceError
+        If the tape can't follow; then nothing was written.
+    """
+    edge = edge_of(value) if thread.grad_enabled else None
+    if edge is not None and target._view is not None:
+        _check_origin(target._view, "a write in place")
     if value.dtype is not target.dtype:
         value = bind(OPERATORS["cast"], (value,), {"dtype": target.dtype})
     if thread.transforms:
@@ -146,32 +192,48 @@ def write(target: Tensor, value: Tensor) -> None:
     elif not target.is_meta:
         target._array[...] = value._array
     version = version_of(target)
-    version[0] += 1
-    _resave_result(target, value, version)
+    if version is not INFERENCE:
+        version[0] += 1
+        _resave_result(target, value, version)
 
 
 def _move_on_tape(target: Tensor, value: Tensor) -> None:
     edge = edge_of(value)
+    base = target if target._view is None else target._view.base
+    if edge is not None or base._node is not None:
+        rebase(target, edge, value)
+
+
+def rebase(target: Tensor, edge: Edge | None, value: Tensor | None = None) -> None:
+    """Give a tensor whose memory was, or will be, written its new tape position.
+
+    Parameters
+    ----------
+    target : Tensor
+        If it is a view, its base gets the new position.
+    edge : Edge or None
+        Where the cotangent of what is written goes.
+    value : Tensor, optional
+        What is written, `target` itself if it is there already.
+    """
     view = target._view
-    if view is None:
-        if edge is not None or target._node is not None:
-            target._node = edge
-        return
-    base = view.base
-    if edge is None and base._node is None:
-        return
-    if view.origin == "multiple":
-        raise InplaceError(
-            "the target is one of several views made by one operator (split, chunk, "
-            "unbind), which can't take a value with gradient"
-        )
-    base._node = _view_write_entry(base, value, view.path)
+    base = target if view is None else view.base
+    before = base._node
+    if view is None and edge is not None:
+        base._node = edge
+    else:
+        path = () if view is None else view.path
+        written = target if value is None else value
+        base._node = _view_write_entry(base, written, edge, path)
+    move_retained(base, before, base._node)
 
 
-def _view_write_entry(base: Tensor, value: Tensor, path: tuple[Any, ...]) -> TapeEntry:
+def _view_write_entry(
+    base: Tensor, value: Tensor, edge: Edge | None, path: tuple[Any, ...]
+) -> TapeEntry:
     """Return the entry of "base, with the viewed part replaced by value"."""
     operator = OPERATORS["view_write"]
-    edges = (base._node, edge_of(value))
+    edges = (base._node, edge)
     plan = operator.plan((edges[0] is not None, edges[1] is not None), (True, True))
     specs = tuple((t._array.shape, t._array.dtype) for t in (base, value))
     attributes = {"path": freeze_path(path)}
@@ -191,14 +253,14 @@ def replay_path(base: Tensor, path: tuple[Any, ...]) -> Tensor:
     return base
 
 
-def _resave_result(target: Tensor, value: Tensor, version: list[int]) -> None:
+def _resave_result(target: Tensor, value: Tensor, version: Version) -> None:
     """Let an entry that saved its result save the target's memory instead.
 
     A later write into the target then makes backward raise, as it should for
     ``x.exp_().add_(1)``.
     """
-    entry = target._node
-    if entry.__class__ is not TapeEntry or target._view is not None:
+    entry = value._node
+    if entry.__class__ is not TapeEntry:
         return
     if not entry.plan.saved_results or not entry.saved:
         return

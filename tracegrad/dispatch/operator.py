@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
-from tracegrad.dispatch.rules import Rule, rule_names
+from tracegrad.dispatch.rules import GIVEN_NAMES, Rule, rule_names
 from tracegrad.errors import ArgumentTypeError
 
 # How an annotation of the defining function is read.
@@ -43,12 +43,25 @@ class AttributeDef:
 @final
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What backward needs of one application, for one mask of tracked operands."""
+    """What backward needs of one application, for one mask of tracked operands.
+
+    Attributes
+    ----------
+    steps : tuple of (int, Rule)
+        The rules to run, with the index of the operand.
+    reads : tuple
+        For each step where the arguments of its rule come from: pairs such as
+        ``("saved", 0)``, in the order of the rule's parameters.
+    pointwise : bool
+        Whether the engine brings cotangents to the operands' shapes and dtypes.
+    """
 
     operator: OpDef
     saved_operands: tuple[int, ...]
     saved_results: tuple[int, ...]
     steps: tuple[tuple[int, Rule], ...]
+    reads: tuple[tuple[tuple[str, Any], ...], ...]
+    pointwise: bool
 
 
 @final
@@ -181,7 +194,28 @@ class OpDef:
             if operand.name in named and is_tensor[i]
         )
         results = (0,) if "out" in named else ()
-        return Plan(self, saved, results, tuple(steps))
+        reads = tuple(
+            tuple(self._read(name, saved) for name in rule.names) for _, rule in steps
+        )
+        pointwise = self.family == "pointwise"
+        return Plan(self, saved, results, tuple(steps), reads, pointwise)
+
+    def _read(self, name: str, saved: tuple[int, ...]) -> tuple[str, Any]:
+        """Return where backward finds what a rule calls `name`."""
+        if name in GIVEN_NAMES:
+            return "given", name
+        if name == "out":
+            return "saved", len(saved)
+        index = self.operand_index.get(name)
+        if index is not None:
+            return ("saved", saved.index(index)) if index in saved else ("literal", index)
+        operand = self.operand_index.get(name.removesuffix("_spec"))
+        return ("attribute", name) if operand is None else ("spec", operand)
+
+    @property
+    def states_abstract(self) -> bool:
+        """Whether there is an abstract eval besides the body."""
+        return self.abstract is not _no_abstract
 
     @property
     def differentiable(self) -> bool:

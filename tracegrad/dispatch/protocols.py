@@ -24,6 +24,9 @@ class Recorder(Protocol):
     def write(self, target: Any, value: Any) -> None:
         """Note that `target`'s memory is about to hold `value`."""
 
+    def read_grad(self, tensor: Any) -> Any:
+        """Return ``tensor.grad``, noting that it was read."""
+
     def bind_grad(self, target: Any, value: Any) -> None:
         """Note that `target.grad` is `value` from now on."""
 

@@ -8,7 +8,7 @@ it is written with operators.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 from tracegrad.errors import GradientError
@@ -44,15 +44,22 @@ class Rule:
 
     def pull(self, ct: Any, values: Mapping[str, Any]) -> Any:
         """Return the cotangent of the operand for the result's cotangent `ct`."""
-        return _PULL[self.kind](self, ct, values)
+        return self.pull_with(ct, self._arguments(ct, values))
 
     def push(self, t: Any, values: Mapping[str, Any]) -> Any:
         """Return the result's tangent for the operand's tangent `t`."""
-        return _PUSH[self.kind](self, t, values)
+        return _PUSH[self.kind](self, t, self._arguments(t, values))
 
-    def evaluate(self, values: Mapping[str, Any]) -> Any:
-        """Call the function with what it names."""
-        return self.function(*[values[name] for name in self.names])
+    def pull_with(self, ct: Any, arguments: Sequence[Any]) -> Any:
+        """Do as `pull`, given the function's arguments in order."""
+        return _PULL[self.kind](self, ct, arguments)
+
+    def _arguments(self, given: Any, values: Mapping[str, Any]) -> list[Any]:
+        return [given if n in GIVEN_NAMES else values[n] for n in self.names]
+
+
+# What a rule calls the cotangent or tangent that it is given.
+GIVEN_NAMES = frozenset({"ct", "cts", "t"})
 
 
 def times(derivative: Callable[..., Any]) -> Rule:
@@ -101,69 +108,67 @@ def none(reason: str) -> Rule:
     return Rule("none", refuse, ())
 
 
-def _conjugate(factor: Any) -> Any:
-    return factor.conj() if getattr(factor, "is_complex", bool)() else factor
+_COMPLEX = frozenset({"c", "complex"})
 
 
-def _pull_times(rule: Rule, ct: Any, values: Mapping[str, Any]) -> Any:
-    return ct * _conjugate(rule.evaluate(values))
+def conjugate(factor: Any) -> Any:
+    """Return the complex conjugate of a Tensor or a Python number."""
+    # NumPy's kind, or our dtype's on the meta device.
+    array = getattr(factor, "_array", None)
+    if array is None:
+        return factor.conjugate() if isinstance(factor, complex) else factor
+    return factor.conj() if array.dtype.kind in _COMPLEX else factor
 
 
-def _push_times(rule: Rule, t: Any, values: Mapping[str, Any]) -> Any:
-    return t * rule.evaluate(values)
+def _pull_times(rule: Rule, ct: Any, arguments: Sequence[Any]) -> Any:
+    return ct * conjugate(rule.function(*arguments))
 
 
-def _select(rule: Rule, ct: Any, values: Mapping[str, Any]) -> Any:
-    return ct.masked_select_or_zero(rule.evaluate(values))
+def _push_times(rule: Rule, t: Any, arguments: Sequence[Any]) -> Any:
+    return t * rule.function(*arguments)
 
 
-def _pull_pair(rule: Rule, ct: Any, values: Mapping[str, Any]) -> Any:
-    dz, dz_conj = rule.evaluate(values)
-    return ct * _conjugate(dz) + _conjugate(ct) * dz_conj
+def _select(rule: Rule, ct: Any, arguments: Sequence[Any]) -> Any:
+    return ct.masked_select_or_zero(rule.function(*arguments))
 
 
-def _push_pair(rule: Rule, t: Any, values: Mapping[str, Any]) -> Any:
-    dz, dz_conj = rule.evaluate(values)
-    return t * dz + _conjugate(t) * dz_conj
+def _pull_pair(rule: Rule, ct: Any, arguments: Sequence[Any]) -> Any:
+    dz, dz_conj = rule.function(*arguments)
+    return ct * conjugate(dz) + conjugate(ct) * dz_conj
 
 
-def _zero(rule: Rule, ct: Any, values: Mapping[str, Any]) -> Any:
+def _push_pair(rule: Rule, t: Any, arguments: Sequence[Any]) -> Any:
+    dz, dz_conj = rule.function(*arguments)
+    return t * dz + conjugate(t) * dz_conj
+
+
+def _zero(rule: Rule, ct: Any, arguments: Sequence[Any]) -> Any:
     return ct.zeros_like()
 
 
-def _pull_own(rule: Rule, ct: Any, values: Mapping[str, Any]) -> Any:
-    return rule.function(
-        *[ct if name in ("ct", "cts") else values[name] for name in rule.names]
-    )
+def _own(rule: Rule, given: Any, arguments: Sequence[Any]) -> Any:
+    return rule.function(*arguments)
 
 
-def _push_own(rule: Rule, t: Any, values: Mapping[str, Any]) -> Any:
-    return rule.function(*[t if name == "t" else values[name] for name in rule.names])
-
-
-def _refuse(rule: Rule, ct: Any, values: Mapping[str, Any]) -> Any:
-    return rule.function()
-
-
-_Application = Callable[[Rule, Any, Mapping[str, Any]], Any]
+_Application = Callable[[Rule, Any, Sequence[Any]], Any]
 
 _PULL: dict[str, _Application] = {
     "times": _pull_times,
     "select": _select,
     "pair": _pull_pair,
-    "identity": lambda rule, ct, values: ct,
-    "negative": lambda rule, ct, values: -ct,
+    "identity": lambda rule, ct, arguments: ct,
+    "negative": lambda rule, ct, arguments: -ct,
     "zero": _zero,
-    "none": _refuse,
-    "vjp": _pull_own,
+    "none": _own,
+    "vjp": _own,
 }
 _PUSH: dict[str, _Application] = {
     "times": _push_times,
     "select": _select,
     "pair": _push_pair,
-    "identity": lambda rule, t, values: t,
-    "negative": lambda rule, t, values: -t,
+    "identity": lambda rule, t, arguments: t,
+    "negative": lambda rule, t, arguments: -t,
     "zero": _zero,
-    "none": _refuse,
-    "jvp": _push_own,
+    "none": _own,
+    "jvp": _own,
 }

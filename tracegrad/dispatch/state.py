@@ -62,6 +62,9 @@ class ThreadState(threading.local):
         Functional transforms, outermost first.
     scope : str
         The composite that is being expanded.
+    anomaly : str
+        ``"lines"`` when tape entries note where they were made, ``"nan"`` when
+        backward looks for NaN too, else empty.
     """
 
     def __init__(self) -> None:
@@ -70,6 +73,7 @@ class ThreadState(threading.local):
         self.recorder: Recorder | None = None
         self.transforms: tuple[Transform, ...] = ()
         self.scope = ""
+        self.anomaly = ""
 
 
 thread = ThreadState()
@@ -111,3 +115,16 @@ class paused_recorder:  # noqa: N801 - a context manager used like a function
 
     def __exit__(self, *exception: object) -> None:
         install_recorder(self._before)
+
+
+@final
+class no_tape:  # noqa: N801 - a context manager used like a function
+    """Run a block without making tape entries."""
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        self._before = set_grad_enabled(False)
+
+    def __exit__(self, *exception: object) -> None:
+        set_grad_enabled(self._before)

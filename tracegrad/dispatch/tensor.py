@@ -6,18 +6,27 @@ is written here is what a tensor is, not what can be computed with it.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any, final
 
 import numpy as np
 
 from tracegrad.device import CPU, Device, device_of_array
-from tracegrad.dispatch.entry import Edge, LeafEntry, Version
+from tracegrad.dispatch.entry import (
+    INFERENCE,
+    Edge,
+    LeafEntry,
+    ResultEdge,
+    Version,
+    hooks_of,
+)
 from tracegrad.dispatch.state import paused_recorder, thread
 from tracegrad.dtypes import DType, from_numpy_dtype
 from tracegrad.errors import (
     ArgumentTypeError,
     GradientError,
+    InplaceError,
     ScalarError,
     ShapeError,
 )
@@ -62,7 +71,7 @@ class Tensor:
     _node : Edge or None
         Where the cotangent goes; None for a tensor that needs no gradient.
     _view : View or None
-    _version : list of one int, or None before anybody asked
+    _counter : list of one int, or None before anybody asked
         Counts writes; shared by a base, its views and its detached aliases.
     _grad : Tensor or None
     """
@@ -71,9 +80,9 @@ class Tensor:
         "__dict__",
         "__weakref__",
         "_array",
+        "_counter",
         "_grad",
         "_node",
-        "_version",
         "_view",
     )
 
@@ -84,7 +93,7 @@ class Tensor:
     _array: Any
     _node: Edge | None
     _view: View | None
-    _version: Version | None
+    _counter: Version | None
     _grad: Tensor | None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -163,7 +172,11 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether gradients are wanted for it."""
-        return edge_of(self) is not None
+        try:
+            return edge_of(self) is not None
+        except InplaceError:
+            # A view whose place on the tape can't be found: it had one.
+            return True
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
@@ -179,22 +192,23 @@ class Tensor:
         """
         edge = edge_of(self)
         if not requires_grad:
-            if edge is not None and edge.__class__ is not LeafEntry:
-                raise GradientError(
-                    "requires_grad can be cleared on leaves only; "
-                    "use detach() to get a tensor without gradient"
-                )
-            self._node = None
+            _forget_gradient(self, edge)
             return self
         if self.dtype.kind not in ("float", "complex"):
             raise GradientError(
                 "only tensors of floating or complex dtype can require gradients, "
                 f"this one is {self.dtype.name}"
             )
+        if self.is_inference() and not thread.inference:
+            raise GradientError(
+                "an inference tensor can't require gradients outside inference_mode; "
+                "use its clone()"
+            )
         if edge is None:
             version_of(self)
             self._view = None
-            self._node = LeafEntry(self)
+            # The same entry as before, if it was a leaf that required gradients once.
+            self._node = self.__dict__.pop("_entry_of_leaf", None) or LeafEntry(self)
         return self
 
     @property
@@ -207,17 +221,48 @@ class Tensor:
     def grad_fn(self) -> Any:
         """The tape entry that made it, or None for a leaf."""
         edge = edge_of(self)
-        return None if edge.__class__ is LeafEntry else edge
+        if edge.__class__ is LeafEntry:
+            return None
+        return edge.entry if edge.__class__ is ResultEdge else edge  # type: ignore[union-attr]
 
     @property
     def output_nr(self) -> int:
         """Which result of its tape entry it is."""
-        return int(getattr(edge_of(self), "index", 0))
+        return result_index(edge_of(self))
+
+    @property
+    def _version(self) -> int:
+        """How often its memory was written by tracegrad."""
+        return version_of(self)[0]
+
+    def is_inference(self) -> bool:
+        """Return whether it was made in inference mode."""
+        return self._counter is INFERENCE
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether it is no leaf and `retain_grad` was called."""
+        entry = self.grad_fn
+        if entry is None or entry.hooks is None:
+            return False
+        reference = entry.hooks.retained.get(self.output_nr)
+        return reference is not None and reference() is self
 
     @property
     def grad(self) -> Tensor | None:
         """The accumulated gradient of a leaf, or None."""
-        return self._grad
+        recorder = thread.recorder
+        if recorder is not None:
+            found: Tensor | None = recorder.read_grad(self)
+            return found
+        grad = self._grad
+        if grad is None and not self.is_leaf and not self.retains_grad:
+            warnings.warn(
+                "this tensor is no leaf: its .grad is not filled by backward(); "
+                "call retain_grad() on it first, or read the leaf's",
+                stacklevel=2,
+            )
+        return grad
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
@@ -294,9 +339,11 @@ class Tensor:
         return int(self.item())
 
     def __float__(self) -> float:
+        _warn_of_lost_gradient(self)
         return float(self.item())
 
     def __complex__(self) -> complex:
+        _warn_of_lost_gradient(self)
         return complex(self.item())
 
     def __index__(self) -> int:
@@ -352,17 +399,17 @@ def wrap(array: Any, cls: type[Tensor] = Tensor) -> Tensor:
     self._array = array
     self._node = None
     self._view = None
-    self._version = None
+    self._counter = None
     self._grad = None
     return self
 
 
 def version_of(tensor: Tensor) -> Version:
     """Return the version counter, made when first asked for."""
-    version = tensor._version
+    version = tensor._counter
     if version is None:
         view = tensor._view
-        version = tensor._version = [0] if view is None else version_of(view.base)
+        version = tensor._counter = [0] if view is None else version_of(view.base)
     return version
 
 
@@ -382,10 +429,42 @@ def edge_of(tensor: Tensor) -> Edge | None:
 
     A view of a base that was written in place since gets a new position: the view
     operators are applied again to the base.
+
+    Raises
+    ------
+    InplaceError
+        If the view was made in a way that has no derivative: under no_grad, or as
+        one of several results.
     """
     view = tensor._view
-    if view is None or view.origin == "no_grad" or view.base._node is view.stamp:
+    if view is None or view.base._node is view.stamp:
         return tensor._node
+    written = view.base._node
+    if written is None or (view.origin and written.__class__ is LeafEntry):
+        # Not a write: `requires_grad_` or `detach_` changed the base.
+        view.stamp = written
+        return tensor._node
+    if view.origin:
+        raise InplaceError(
+            f"a view {ORIGINS[view.origin]} can't be used after its base, or another "
+            "view of it, was written in place with gradients on; make it again, or "
+            "clone() it first"
+        )
+    before = tensor._node
+    tensor._node = _replayed(view)._node
+    view.stamp = view.base._node
+    move_retained(tensor, before, tensor._node)
+    return tensor._node
+
+
+# How views that can't be regenerated were made.
+ORIGINS = {
+    "no_grad": "made under no_grad",
+    "multiple": "that is one of several results of one operator (split, unbind)",
+}
+
+
+def _replayed(view: View) -> Tensor:
     with paused_recorder():
         again = view.base
         before, thread.grad_enabled = thread.grad_enabled, True
@@ -395,9 +474,47 @@ def edge_of(tensor: Tensor) -> Edge | None:
                 again = results[index] if results.__class__ is tuple else results
         finally:
             thread.grad_enabled = before
-    tensor._node = again._node
-    view.stamp = view.base._node
-    return tensor._node
+    return again
+
+
+def result_index(edge: Edge | None) -> int:
+    """Return which result of its entry an edge stands for."""
+    return edge.index if edge.__class__ is ResultEdge else 0  # type: ignore[union-attr]
+
+
+def move_retained(tensor: Tensor, before: Edge | None, after: Edge | None) -> None:
+    """Let ``retain_grad`` follow a tensor to its new position on the tape."""
+    entry: Any = before.entry if isinstance(before, ResultEdge) else before
+    if entry is None or entry.hooks is None or after is None:
+        return
+    index = result_index(before)
+    reference = entry.hooks.retained.get(index)
+    if reference is None or reference() is not tensor:
+        return
+    del entry.hooks.retained[index]
+    target = after.entry if isinstance(after, ResultEdge) else after
+    hooks_of(target).retained[result_index(after)] = reference
+
+
+def _forget_gradient(tensor: Tensor, edge: Edge | None) -> None:
+    if edge is None:
+        return
+    if edge.__class__ is not LeafEntry:
+        raise GradientError(
+            "requires_grad can be cleared on leaves only; "
+            "use detach() to get a tensor without gradient"
+        )
+    tensor.__dict__["_entry_of_leaf"] = edge
+    tensor._node = None
+
+
+def _warn_of_lost_gradient(tensor: Tensor) -> None:
+    if tensor.requires_grad:
+        warnings.warn(
+            "a tensor that requires grad becomes a Python number and loses its "
+            "gradient; use tensor.detach() or tensor.item() to say so",
+            stacklevel=3,
+        )
 
 
 def host_array(tensor: Tensor, wanted: str) -> Any:
@@ -423,6 +540,8 @@ def _check_grad(tensor: Tensor, value: Any) -> None:
         raise ArgumentTypeError(
             f"grad must be a Tensor or None, not {type(value).__name__}"
         )
+    if value is tensor:
+        raise GradientError("a tensor can't be its own grad")
     if value._array.shape != tensor._array.shape or value.dtype is not tensor.dtype:
         raise GradientError(
             f"grad must have the tensor's shape {list(tensor.shape)} and dtype "

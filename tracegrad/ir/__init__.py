@@ -1,5 +1,6 @@
 """Floor 3: the Graph, its builder, text, verifier and reference interpreter."""
 
+from tracegrad.ir.fused import fused
 from tracegrad.ir.graph import (
     BindGrad,
     Check,
@@ -10,6 +11,8 @@ from tracegrad.ir.graph import (
     WriteStorage,
 )
 from tracegrad.ir.interpreter import interpret
+from tracegrad.ir.parser import parse
+from tracegrad.ir.verifier import verify
 
 __all__ = [
     "BindGrad",
@@ -19,5 +22,8 @@ __all__ = [
     "Value",
     "WriteState",
     "WriteStorage",
+    "fused",
     "interpret",
+    "parse",
+    "verify",
 ]

@@ -48,7 +48,7 @@ def result_specs(
 ) -> tuple[Spec, ...]:
     """Return the specs of a node's results, by abstract eval."""
     specs = tuple(map(_spec_of, inputs))
-    if operator.body is not None:
+    if operator.body is not None and not operator.states_abstract:
         found = abstract_composite(operator, specs, dict(attributes))
     else:
         found = operator.abstract(*specs, **attributes)

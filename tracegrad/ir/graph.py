@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, TypeAlias, final
 
 from tracegrad.dispatch.operator import OpDef
@@ -188,6 +189,28 @@ class Graph:
     constants: tuple[Constant, ...] = ()
     checks: tuple[Check, ...] = ()
     writes: tuple[WriteBack, ...] = field(default=())
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the texts are equal; they hold the constants' bits."""
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return self is other or str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash((self.name, *(node.operator.name for node in self.nodes)))
+
+    def __repr__(self) -> str:
+        return (
+            f"<graph {self.name}: {len(self.inputs)} inputs, {len(self.nodes)} nodes>"
+        )
+
+    def to_networkx(self) -> Any:
+        """Return the graph as a ``networkx.MultiDiGraph``.
+
+        See `tracegrad.ir.export.to_networkx`, which is loaded, with networkx, when
+        somebody asks for it.
+        """
+        return import_module("tracegrad.ir.export").to_networkx(self)
 
     def required(self) -> Iterator[Value]:
         """Iterate over the values that must be computed."""

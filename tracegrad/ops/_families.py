@@ -61,7 +61,7 @@ def view_family(
         kernel=kernel,
         canonical=canonical,
         is_view=True,
-        linear_in=("x",),
+        linear_in=("input",),
         **properties,
     )
 

@@ -14,89 +14,26 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from tracegrad.dispatch import fast
-from tracegrad.dispatch.operator import OpDef
+from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.surface import define
 from tracegrad.dtypes import (
     DType,
     bfloat16,
-    bool_,
+    dtype_of_kind,
     dtype_of_scalar,
     float16,
     float32,
     from_numpy_dtype,
     get_default_dtype,
-    result_type_of,
 )
-from tracegrad.errors import DTypeError, ShapeError
+from tracegrad.errors import DivisionError, DTypeError, ShapeError
+from tracegrad.ops._numpy_helpers import HELPERS
+from tracegrad.ops._promotion import Promotion, Typed, Types, arithmetic, comparing
 from tracegrad.sizes import broadcast_shapes
 from tracegrad.spec import ScalarSpec, TensorSpec, elementwise_strides
 
-# An operand as promotion sees it: its dtype, and 2 for a tensor with dimensions,
-# 1 for a 0-dim tensor, 0 for a Python number.
-Typed: TypeAlias = tuple[DType, int]
-# The dtype each operand is cast to, and the result's.
-Types: TypeAlias = tuple[tuple[DType, ...], DType]
-Promotion: TypeAlias = Callable[[str, tuple[Typed, ...], DType | None], Types]
 Texts: TypeAlias = str | Mapping[str, str]
-
-
-# -- promotion ------------------------------------------------------------------
-
-
-def common(operands: tuple[Typed, ...]) -> DType:
-    """Return the promoted dtype of `operands`."""
-    return result_type_of(
-        [d for d, rank in operands if rank == 2],
-        [d for d, rank in operands if rank == 1],
-        [d for d, rank in operands if rank == 0],
-    )
-
-
-def arithmetic(name: str, operands: tuple[Typed, ...], _: DType | None) -> Types:
-    """Compute in the promoted dtype and keep it."""
-    dtype = common(operands)
-    return (dtype,) * len(operands), dtype
-
-
-def floating(name: str, operands: tuple[Typed, ...], _: DType | None) -> Types:
-    """Compute in the promoted dtype, the default float for integers."""
-    dtype = common(operands)
-    if dtype.kind in ("bool", "int"):
-        dtype = get_default_dtype()
-    return (dtype,) * len(operands), dtype
-
-
-def comparing(name: str, operands: tuple[Typed, ...], _: DType | None) -> Types:
-    """Compute in the promoted dtype and answer with a bool."""
-    dtype = common(operands)
-    return (dtype,) * len(operands), bool_
-
-
-def integral(name: str, operands: tuple[Typed, ...], _: DType | None) -> Types:
-    """Accept integers and bools only."""
-    dtype = common(operands)
-    if dtype.kind not in ("bool", "int"):
-        raise DTypeError(f"{name} takes integers and bools, not {dtype.name}")
-    return (dtype,) * len(operands), dtype
-
-
-def real_part(name: str, operands: tuple[Typed, ...], _: DType | None) -> Types:
-    """Compute in the promoted dtype; the result of a complex one is real."""
-    dtype = common(operands)
-    return (dtype,) * len(operands), dtype.to_real()
-
-
-def no_bool(promotion: Promotion) -> Promotion:
-    """Refuse operands that are all bool, as PyTorch does for ``-``."""
-
-    def promote(name: str, operands: tuple[Typed, ...], to: DType | None) -> Types:
-        if all(d is bool_ for d, _ in operands):
-            raise DTypeError(
-                f"{name} of bool tensors is not defined; use logical_xor or ~"
-            )
-        return promotion(name, operands, to)
-
-    return promote
+Domain: TypeAlias = tuple[float, float] | Mapping[str, tuple[float, float]]
 
 
 # -- facts ----------------------------------------------------------------------
@@ -109,13 +46,27 @@ class Pointwise:
 
     Attributes
     ----------
+    names, attributes : tuple of str
+        The operands and the attributes, in order.
     numpy, c : mapping from dtype class to expression
-        Classes are ``bool``, ``uint``, ``int``, ``float``, ``complex`` and ``any``.
-        Operands and attributes stand in braces. In C, ``{f}`` is the suffix of
-        float functions and ``{T}`` the type's name.
+        Classes are ``bool``, ``uint``, ``int``, ``float``, ``complex`` and ``any``,
+        of the dtype that the last operand is computed in. Operands and attributes
+        stand in braces. In C, ``{T}`` is the type, ``{U}`` the unsigned type of the
+        same width, ``{t}`` the dtype's code (``f32``) and ``{f}`` the suffix of
+        float functions; the value of an expression is stored in a variable of the
+        result's type, which narrows it. A class without a C text is not fused.
     promote : callable
-    domain : tuple of float
+    domain : tuple of float, or a mapping from operands to such
         Where tests draw operands from.
+    fails : mapping from dtype class to expression
+        Where an element has no result (NumPy and C read it alike); the operator
+        then raises a DivisionError.
+    narrow_literals : bool
+        Whether a Python number is rounded to a half type before it is used, as
+        comparisons do; elsewhere it takes part in float32.
+    c_helpers, numpy_helpers : tuple of str
+        Functions that the texts call, named without the dtype; see
+        `tracegrad.ops._c_helpers` and `tracegrad.ops._numpy_helpers`.
     """
 
     names: tuple[str, ...]
@@ -123,7 +74,11 @@ class Pointwise:
     numpy: Mapping[str, str]
     c: Mapping[str, str]
     promote: Promotion
-    domain: tuple[float, float]
+    domain: Domain
+    fails: Mapping[str, str]
+    narrow_literals: bool
+    c_helpers: tuple[str, ...]
+    numpy_helpers: tuple[str, ...]
     types_cache: dict[Any, Types] = field(default_factory=dict)
     kernels: dict[Any, Callable[..., Any]] = field(default_factory=dict)
 
@@ -174,6 +129,18 @@ def compute_dtype(dtype: DType) -> DType:
     return float32 if dtype is float16 or dtype is bfloat16 else dtype
 
 
+def helpers_in(texts: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of the helper functions that expressions call.
+
+    Examples
+    --------
+    >>> helpers_in({"any": "tg_sign_{t}({input})"})
+    ('tg_sign',)
+    """
+    found = [n for text in texts.values() for n in re.findall(r"\btg_[a-z0-9_]+", text)]
+    return tuple(dict.fromkeys(name.rstrip("_") for name in found))
+
+
 # -- kernels --------------------------------------------------------------------
 
 
@@ -187,20 +154,46 @@ def _make_kernel(name: str, facts: Pointwise) -> Callable[..., Any]:
     def kernel(xp: Any, *arrays: Any, **attributes: Any) -> Any:
         to = attributes.get("dtype")
         operand_types, result = facts.types(name, tuple(map(_typed, arrays)), to)
-        function = _function_for(name, facts, operand_types[-1], xp)
+        function = _function_for(name, facts, operand_types[-1])
         cast = [
-            cast_array(xp, a, compute_dtype(d))
+            _computable(xp, a, d, facts.narrow_literals)
             for a, d in zip(arrays, operand_types, strict=True)
         ]
-        value = function(xp, *cast, **attributes)
-        return convert(xp, xp.asarray(value), result)
+        if facts.fails:
+            _check(name, facts, operand_types[-1], xp, cast, attributes)
+        value = convert(xp, xp.asarray(function(xp, *cast, **attributes)), result)
+        # A result is fresh, also where the expression is the operand itself.
+        return xp.array(value, copy=True, order="K") if value is arrays[0] else value
 
     return kernel
 
 
-def _function_for(
-    name: str, facts: Pointwise, dtype: DType, xp: Any
-) -> Callable[..., Any]:
+def _computable(xp: Any, operand: Any, dtype: DType, narrow_literals: bool) -> Any:
+    if narrow_literals and isinstance(operand, bool | int | float | complex):
+        operand = xp.asarray(wrapped_scalar(operand, dtype))
+    return cast_array(xp, operand, compute_dtype(dtype))
+
+
+def _check(
+    name: str,
+    facts: Pointwise,
+    dtype: DType,
+    xp: Any,
+    arrays: list[Any],
+    attributes: dict[str, Any],
+) -> None:
+    text = text_for(facts.fails, dtype)
+    if text is None:
+        return
+    key = ("fails", text)
+    function = facts.kernels.get(key)
+    if function is None:
+        function = facts.kernels[key] = _compiled(name, facts, text)
+    if xp.any(function(xp, *arrays, **attributes)):
+        raise DivisionError(f"{name}: an integer was divided by zero")
+
+
+def _function_for(name: str, facts: Pointwise, dtype: DType) -> Callable[..., Any]:
     found = facts.kernels.get(dtype)
     if found is None:
         text = text_for(facts.numpy, compute_dtype(dtype))
@@ -215,8 +208,10 @@ def _compiled(name: str, facts: Pointwise, text: str) -> Callable[..., Any]:
     parameters = ", ".join(("np", *facts.names, *facts.attributes))
     plain = re.sub(r"\{(\w+)\}", r"\1", text)
     source = f"lambda {parameters}: {plain}"
+    helpers = {helper: HELPERS[helper] for helper in facts.numpy_helpers}
     function: Callable[..., Any] = eval(  # noqa: S307 - our own definition
-        compile(source, f"<tracegrad operator {name}>", "eval"), {"__builtins__": {}}
+        compile(source, f"<tracegrad operator {name}>", "eval"),
+        {"__builtins__": {}, **helpers},
     )
     return function
 
@@ -255,6 +250,17 @@ def wrapped_scalar(value: complex, dtype: DType) -> Any:
     return dtype.numpy.type(value)
 
 
+def as_precise_as(like: Any, x: Any) -> Any:
+    """Return an operand in the dtype of `like`, for a rule that applies a function.
+
+    A function of an integer would be of the default float, however precise the
+    result is.
+    """
+    if x.__class__ in (bool, int, float, complex):
+        return like.zeros_like() + x
+    return x if x.dtype is like.dtype else OPERATORS["cast"](x, like.dtype)
+
+
 # -- abstract eval --------------------------------------------------------------
 
 
@@ -263,7 +269,7 @@ def typed_spec(spec: Any) -> Typed:
     if isinstance(spec, TensorSpec):
         return spec.dtype, 2 if spec.ndim else 1
     if isinstance(spec, ScalarSpec):
-        return dtype_of_scalar({"bool": True, "int": 1, "float": 1.0}.get(spec.kind, 1j)), 0
+        return dtype_of_kind(spec.kind), 0
     return dtype_of_scalar(spec), 0
 
 
@@ -308,9 +314,10 @@ def single_ufunc(text: str, names: tuple[str, ...]) -> Any:
 def pointwise(
     *,
     numpy: Texts,
-    c: Texts,
+    c: Texts | None = None,
     promote: Promotion = arithmetic,
-    domain: tuple[float, float] = (-3.0, 3.0),
+    domain: Domain = (-3.0, 3.0),
+    fails: Texts | None = None,
     inplace: bool = True,
     **properties: Any,
 ) -> Callable[[Callable[..., Any]], OpDef]:
@@ -323,8 +330,10 @@ def pointwise(
         dtypes or one per dtype class.
     promote : callable
         How operand and result dtypes follow from the operands.
-    domain : tuple of float
+    domain : tuple of float, or a mapping
         Where the operator is defined and smooth, for its tests.
+    fails : str or mapping, optional
+        Where an element has no result.
     inplace : bool
         Whether there is an in-place form.
     **properties
@@ -332,14 +341,22 @@ def pointwise(
     """
 
     def wrap(function: Callable[..., Any]) -> OpDef:
-        operator = OpDef(function, "pointwise", inplace=inplace, **properties)
+        may_raise = fails is not None
+        operator = OpDef(
+            function, "pointwise", inplace=inplace, may_raise=may_raise, **properties
+        )
+        numpy_texts, c_texts = _by_class(numpy), _by_class(c)
         facts = Pointwise(
             tuple(p.name for p in operator.operands),
             tuple(p.name for p in operator.attributes),
-            {"any": numpy} if isinstance(numpy, str) else numpy,
-            {"any": c} if isinstance(c, str) else c,
+            numpy_texts,
+            c_texts,
             promote,
             domain,
+            _by_class(fails),
+            promote is comparing,
+            helpers_in(c_texts),
+            helpers_in(numpy_texts),
         )
         operator.facts["pointwise"] = facts
         operator.kernel = _make_kernel(operator.name, facts)
@@ -349,14 +366,22 @@ def pointwise(
     return wrap
 
 
+def _by_class(texts: Texts | None) -> Mapping[str, str]:
+    if texts is None:
+        return {}
+    return {"any": texts} if isinstance(texts, str) else texts
+
+
 def _fast_form(operator: OpDef, facts: Pointwise) -> Callable[..., Any] | None:
     """Return the common-path function where one float ufunc is all there is."""
     text = text_for(facts.numpy, float32)
-    if text is None or facts.attributes or facts.promote not in (arithmetic, floating):
+    count = len(facts.names)
+    if text is None or facts.attributes or count > 2:
         return None
     ufunc = single_ufunc(text, facts.names)
     if ufunc is None:
         return None
-    if len(facts.names) == 2:
-        return fast.binary(operator, ufunc)
-    return fast.unary(operator, ufunc) if len(facts.names) == 1 else None
+    plain = facts.promote(operator.name, ((float32, 2),) * count, None)
+    if plain != ((float32,) * count, float32):
+        return None
+    return fast.binary(operator, ufunc) if count == 2 else fast.unary(operator, ufunc)

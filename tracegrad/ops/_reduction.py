@@ -9,7 +9,8 @@ from typing import Any, final
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.surface import define
 from tracegrad.dtypes import DType, bfloat16, float16, float32, from_numpy_dtype
-from tracegrad.errors import ArgumentError, IndexRangeError
+from tracegrad.errors import IndexRangeError, ShapeError
+from tracegrad.ops._pointwise import convert
 from tracegrad.sizes import Shape
 from tracegrad.spec import TensorSpec
 
@@ -46,7 +47,7 @@ def canonical_dims(name: str, dim: Any, ndim: int) -> tuple[int, ...]:
     ------
     IndexRangeError
         If a dimension is out of range.
-    ArgumentError
+    ShapeError
         If one is named twice.
     """
     if dim is None or dim == ():
@@ -54,7 +55,7 @@ def canonical_dims(name: str, dim: Any, ndim: int) -> tuple[int, ...]:
     dims = dim if isinstance(dim, tuple) else (dim,)
     found = [canonical_dim(name, d, ndim) for d in dims]
     if len(set(found)) != len(found):
-        raise ArgumentError(f"{name}: dimension named twice in {list(dims)}")
+        raise ShapeError(f"{name}: dimension named twice in {list(dims)}")
     return tuple(sorted(found))
 
 
@@ -100,27 +101,32 @@ def accumulate_dtype(dtype: DType) -> DType:
 def _make_kernel(name: str, facts: Reduction) -> Callable[..., Any]:
     plain = facts.numpy.replace("{x}", "x").replace("{axis}", "axis")
     plain = plain.replace("{keepdims}", "keepdims")
-    function = eval(  # noqa: S307 - our own definition
-        f"lambda np, x, axis, keepdims: {plain}", {"__builtins__": {}}
+    code = compile(
+        f"lambda np, x, axis, keepdims: {plain}", f"<tracegrad operator {name}>", "eval"
     )
+    function = eval(code, {"__builtins__": {}})  # noqa: S307 - our own definition
 
     def kernel(
-        xp: Any, x: Any, dim: tuple[int, ...], keepdim: bool, **attributes: Any
+        xp: Any, input: Any, dim: tuple[int, ...], keepdim: bool, **attributes: Any
     ) -> Any:
-        result = facts.result_dtype(attributes.get("dtype") or from_numpy_dtype(x.dtype))
-        carried = accumulate_dtype(result).numpy
-        value = function(xp, x.astype(carried, copy=False), dim, keepdim)
-        return xp.asarray(value, dtype=result.numpy)
+        given = attributes.get("dtype") or from_numpy_dtype(input.dtype)
+        result = facts.result_dtype(given)
+        carried = accumulate_dtype(result)
+        value = function(xp, convert(xp, input, carried), dim, keepdim)
+        return xp.ascontiguousarray(convert(xp, xp.asarray(value), result)).reshape(
+            reduced_shape(input.shape, dim, keepdim)
+        )
 
     return kernel
 
 
 def _make_abstract(facts: Reduction) -> Callable[..., TensorSpec]:
     def abstract(
-        x: TensorSpec, dim: tuple[int, ...], keepdim: bool, **attributes: Any
+        input: TensorSpec, dim: tuple[int, ...], keepdim: bool, **attributes: Any
     ) -> TensorSpec:
-        result = facts.result_dtype(attributes.get("dtype") or x.dtype)
-        return TensorSpec(result, reduced_shape(x.shape, dim, keepdim), (), x.device)
+        result = facts.result_dtype(attributes.get("dtype") or input.dtype)
+        shape = reduced_shape(input.shape, dim, keepdim)
+        return TensorSpec(result, shape, (), input.device)
 
     return abstract
 

@@ -1,14 +1,33 @@
-"""Change of dtype, copies."""
+"""Change of dtype and device, copies."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from tracegrad.device import Device, backend_of, device
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.rules import identity
-from tracegrad.dispatch.tensor import Tensor
-from tracegrad.dtypes import DType
-from tracegrad.ops._pointwise import Typed, Types, pointwise
+from tracegrad.dispatch.tensor import Tensor, wrap
+from tracegrad.dtypes import (
+    DType,
+    bfloat16,
+    bool_,
+    complex64,
+    complex128,
+    dtype_named,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
+from tracegrad.errors import ArgumentTypeError, NotSupportedError
+from tracegrad.ops._functions import METHODS, method
+from tracegrad.ops._pointwise import pointwise
+from tracegrad.ops._promotion import Typed, Types, as_it_is
 from tracegrad.spec import TensorSpec
 
 
@@ -19,46 +38,52 @@ def _to_attribute(name: str, operands: tuple[Typed, ...], dtype: DType | None) -
 
 
 @pointwise(
-    numpy="{x}", c="{x}", promote=_to_attribute, inplace=False, method=False
+    numpy="{input}",
+    c={"bool": "{input}", "int": "{input}", "float": "tg_cast_{t}_{r}({input})"},
+    promote=_to_attribute,
+    inplace=False,
+    method=False,
 )
-def cast(x: Tensor, dtype: DType) -> Tensor:
+def cast(input: Tensor, dtype: DType) -> Tensor:
     """Each element in another dtype; always a new tensor.
 
     A complex number loses its imaginary part in a real dtype. A float is cut
     towards zero in an integer dtype; NaN and numbers out of range give what x86
-    processors give, the smallest int64.
+    processors give, the smallest int64 (int32 for the narrower integers), whose low
+    bits are kept.
     """
 
 
-cast.derivative(x=identity())
+cast.derivative(input=identity())
 
 
-def _as_it_is(name: str, operands: tuple[Typed, ...], _: DType | None) -> Types:
-    return (operands[0][0],), operands[0][0]
-
-
-@pointwise(numpy="{x}", c="{x}", promote=_as_it_is, inplace=False)
-def clone(x: Tensor, contiguous: bool = False) -> Tensor:
+@pointwise(
+    numpy="{input}",
+    c={"bool": "{input}", "int": "{input}", "float": "{input}"},
+    promote=as_it_is,
+    inplace=False,
+)
+def clone(input: Tensor, contiguous: bool = False) -> Tensor:
     """A copy, through which gradients flow.
 
-    The memory keeps the order of `x` unless it is asked to be `contiguous`.
+    The memory keeps the order of `input` unless it is asked to be `contiguous`.
     """
 
 
-clone.derivative(x=identity())
+clone.derivative(input=identity())
 
 
-def _clone_kernel(xp: Any, x: Any, contiguous: bool) -> Any:
-    return xp.array(x, copy=True, order="C" if contiguous else "K")
+def _clone_kernel(xp: Any, input: Any, contiguous: bool) -> Any:
+    return xp.array(input, copy=True, order="C" if contiguous else "K")
 
 
 _elementwise_abstract = clone.abstract
 
 
-def _clone_abstract(x: TensorSpec, contiguous: bool) -> TensorSpec:
+def _clone_abstract(input: TensorSpec, contiguous: bool) -> TensorSpec:
     if contiguous:
-        return TensorSpec(x.dtype, x.shape, (), x.device)
-    found: TensorSpec = _elementwise_abstract(x)
+        return TensorSpec(input.dtype, input.shape, (), input.device)
+    found: TensorSpec = _elementwise_abstract(input)
     return found
 
 
@@ -67,6 +92,146 @@ clone.abstract = _clone_abstract
 
 
 @public_function()
-def contiguous(x: Tensor) -> Tensor:
-    """Return `x` itself if its elements lie in row-major order, else a copy."""
-    return x if x.is_contiguous() else clone(x, True)
+def contiguous(input: Tensor) -> Tensor:
+    """Return `input` itself if its elements lie in row-major order, else a copy."""
+    return input if input.is_contiguous() else clone(input, True)
+
+
+def as_dtype(x: Tensor, dtype: DType) -> Tensor:
+    """Return `x` itself if it has the dtype, else a copy that has."""
+    return x if x.dtype is dtype else cast(x, dtype)
+
+
+def _moved(x: Tensor, target: Device) -> Tensor:
+    if target == x.device:
+        return x
+    if target.type == "meta":
+        return wrap(TensorSpec(x.dtype, x._array.shape, (), target))
+    backend_of(target.type)
+    raise NotSupportedError(
+        f"copying a tensor from {x.device} to {target} is not available yet"
+    )
+
+
+@method("to")
+def to(
+    self: Tensor,
+    *args: Any,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+) -> Tensor:
+    """Return the tensor with another dtype or device: itself if nothing changes.
+
+    Parameters
+    ----------
+    *args
+        A dtype, a device, a device and a dtype, or a tensor to be like.
+    dtype : DType, optional
+    device : Device or str, optional
+    non_blocking : bool
+        Without effect on the CPU.
+    copy : bool
+        Copy also where nothing changes.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If an argument is neither a dtype, nor a device, nor a Tensor.
+    """
+    for given in args:
+        if isinstance(given, Tensor):
+            dtype, device = given.dtype, given.device
+        elif isinstance(given, DType):
+            dtype = given
+        elif isinstance(given, Device | str):
+            device = given
+        elif not isinstance(given, bool):
+            raise ArgumentTypeError(
+                "to() takes a dtype, a device or a Tensor, not "
+                f"{type(given).__name__}"
+            )
+    result = self if dtype is None else as_dtype(self, dtype)
+    result = result if device is None else _moved(result, _device(device))
+    return clone(result) if copy and result is self else result
+
+
+_device = device
+
+_DTYPE_METHODS = {
+    "bool": bool_,
+    "byte": uint8,
+    "char": int8,
+    "short": int16,
+    "int": int32,
+    "long": int64,
+    "half": float16,
+    "bfloat16": bfloat16,
+    "float": float32,
+    "double": float64,
+    "cfloat": complex64,
+    "cdouble": complex128,
+}
+
+
+def _dtype_method(name: str, dtype: DType) -> Any:
+    def call(self: Tensor) -> Tensor:
+        return as_dtype(self, dtype)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Return the tensor as {dtype.name}: itself if it has that dtype."
+    return call
+
+
+METHODS.update({name: _dtype_method(name, d) for name, d in _DTYPE_METHODS.items()})
+
+
+@method("type_as")
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return the tensor in the dtype and on the device of `other`."""
+    return to(self, other)
+
+
+@method("type")
+def type_(self: Tensor, dtype: DType | str | None = None) -> Any:
+    """Return the tensor in a dtype, or without one the name of its own type.
+
+    Parameters
+    ----------
+    dtype : DType or str, optional
+        Such as ``tracegrad.float64`` or ``"torch.DoubleTensor"``.
+
+    Raises
+    ------
+    DTypeError
+        If there is no such dtype.
+    """
+    if dtype is None:
+        return f"torch.{_TYPE_NAMES.get(self.dtype.name, self.dtype.name)}Tensor"
+    if isinstance(dtype, str):
+        wanted = dtype.rpartition(".")[2].removesuffix("Tensor").lower()
+        dtype = dtype_named({"byte": "uint8", "char": "int8"}.get(wanted, wanted))
+    return as_dtype(self, dtype)
+
+
+_TYPE_NAMES = {
+    "bool": "Bool",
+    "uint8": "Byte",
+    "int8": "Char",
+    "int16": "Short",
+    "int32": "Int",
+    "int64": "Long",
+    "float16": "Half",
+    "bfloat16": "BFloat16",
+    "float32": "Float",
+    "float64": "Double",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}
+
+
+@method("cpu")
+def cpu(self: Tensor) -> Tensor:
+    """Return the tensor on the CPU: itself if it is there."""
+    return to(self, device="cpu")

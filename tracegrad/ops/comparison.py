@@ -1,56 +1,71 @@
-"""Comparison and choice."""
+"""Comparison of elements."""
 
 from __future__ import annotations
 
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.dtypes import DType, bool_
-from tracegrad.errors import DTypeError
-from tracegrad.ops._pointwise import Typed, Types, common, comparing, pointwise
+from tracegrad.ops._functions import aliases
+from tracegrad.ops._pointwise import pointwise
+from tracegrad.ops._promotion import comparing
+
+
+def _real_only(text: str) -> dict[str, str]:
+    return {"bool": text, "int": text, "float": text}
 
 
 @pointwise(
-    numpy="np.greater({x}, {y})", c="{x} > {y}", promote=comparing, inplace=False
-)
-def gt(x: Tensor, y: Tensor) -> Tensor:
-    """Whether x is greater than y, element by element."""
-
-
-@pointwise(
-    numpy="np.equal({x}, {y})",
-    c="{x} == {y}",
+    numpy="np.equal({input}, {other})",
+    c=_real_only("{input} == {other}"),
     promote=comparing,
     commutative=True,
-    inplace=False,
 )
-def eq(x: Tensor, y: Tensor) -> Tensor:
-    """Whether x equals y, element by element."""
-
-
-def _choosing(name: str, operands: tuple[Typed, ...], _: DType | None) -> Types:
-    """Leave the condition as it is; the choices are promoted."""
-    condition, rank = operands[0]
-    if condition is not bool_:
-        raise DTypeError(f"{name}: the condition must be bool, not {condition.name}")
-    dtype = common(operands[1:])
-    return (bool_, dtype, dtype), dtype
+def eq(input: Tensor, other: Tensor) -> Tensor:
+    """Whether two tensors are equal, element by element."""
 
 
 @pointwise(
-    numpy="np.where({condition}, {x}, {y})",
-    c="{condition} ? {x} : {y}",
-    promote=_choosing,
-    inplace=False,
-    method=False,
+    numpy="np.not_equal({input}, {other})",
+    c=_real_only("{input} != {other}"),
+    promote=comparing,
+    commutative=True,
 )
-def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    """Elements of x where the condition holds, of y elsewhere."""
+def ne(input: Tensor, other: Tensor) -> Tensor:
+    """Whether two tensors differ, element by element."""
 
 
-where.vjp(
-    x=lambda ct, condition: where(condition, ct, 0),
-    y=lambda ct, condition: where(condition, 0, ct),
-).jvp(
-    x=lambda t, condition: where(condition, t, 0),
-    y=lambda t, condition: where(condition, 0, t),
+@pointwise(
+    numpy=_real_only("np.less({input}, {other})"),
+    c=_real_only("{input} < {other}"),
+    promote=comparing,
 )
+def lt(input: Tensor, other: Tensor) -> Tensor:
+    """Whether `input` is less than `other`, element by element."""
 
+
+@pointwise(
+    numpy=_real_only("np.less_equal({input}, {other})"),
+    c=_real_only("{input} <= {other}"),
+    promote=comparing,
+)
+def le(input: Tensor, other: Tensor) -> Tensor:
+    """Whether `input` is less than or equal to `other`, element by element."""
+
+
+@pointwise(
+    numpy=_real_only("np.greater({input}, {other})"),
+    c=_real_only("{input} > {other}"),
+    promote=comparing,
+)
+def gt(input: Tensor, other: Tensor) -> Tensor:
+    """Whether `input` is greater than `other`, element by element."""
+
+
+@pointwise(
+    numpy=_real_only("np.greater_equal({input}, {other})"),
+    c=_real_only("{input} >= {other}"),
+    promote=comparing,
+)
+def ge(input: Tensor, other: Tensor) -> Tensor:
+    """Whether `input` is greater than or equal to `other`, element by element."""
+
+
+aliases(not_equal=ne, less=lt, less_equal=le, greater=gt, greater_equal=ge)

@@ -5,44 +5,108 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tracegrad.dispatch.bind import bind
+from tracegrad.dispatch.fast import operand
 from tracegrad.dispatch.inplace import apply_inplace
 from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, OpDef
 from tracegrad.dispatch.tensor import Tensor
+from tracegrad.errors import ArgumentTypeError
+from tracegrad.ops._functions import METHODS
 
 # Python's name: the operator's name.
-_BINARY = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div"}
-_COMPARING = {"gt": "gt", "eq": "eq"}
+_BINARY = {
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "truediv": "div",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "lshift": "bitwise_left_shift",
+    "rshift": "bitwise_right_shift",
+}
+_COMPARING = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
+_UNARY = {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}
+
+_Method = Callable[..., Any]
 
 
-def _reflected(call: Callable[..., Any]) -> Callable[..., Any]:
+def _binary(operator: OpDef) -> _Method:
+    """Return the method of an operator that has no fast form."""
+
+    def method(self: Any, other: Any) -> Any:
+        try:
+            operands = (operand(operator, self), operand(operator, other))
+        except ArgumentTypeError:
+            # Python then asks the other object, and raises a TypeError itself.
+            return NotImplemented
+        return bind(operator, operands)
+
+    return method
+
+
+def _reflected(call: _Method) -> _Method:
     def method(self: Tensor, other: Any) -> Any:
         return call(other, self)
 
     return method
 
 
-def _augmented(operator: OpDef) -> Callable[..., Any]:
+def _augmented(operator: OpDef) -> _Method:
     def method(self: Tensor, other: Any) -> Any:
-        return apply_inplace(operator, (self, other), {})
+        return apply_inplace(operator, (self, operand(operator, other)), {})
 
     return method
 
 
-def _install() -> None:
-    for python_name, name in _BINARY.items():
-        operator = OPERATORS[name]
-        call = operator.facts["fast"] or operator.call
-        swapped = call if operator.commutative else _reflected(call)
-        setattr(Tensor, f"__{python_name}__", call)
-        setattr(Tensor, f"__r{python_name}__", swapped)
-        setattr(Tensor, f"__i{python_name}__", _augmented(operator))
-    for python_name, name in _COMPARING.items():
-        setattr(Tensor, f"__{python_name}__", OPERATORS[name].call)
-    Tensor.__neg__ = OPERATORS["neg"].call  # type: ignore[attr-defined]
+def _unary(operator: OpDef) -> _Method:
+    def method(self: Tensor) -> Any:
+        return bind(operator, (self,))
+
+    return method
+
+
+def _pow(self: Any, exponent: Any, modulo: None = None) -> Any:
+    try:
+        return FUNCTIONS["pow"].function(self, exponent)
+    except ArgumentTypeError:
+        return NotImplemented
+
+
+def _ipow(self: Tensor, exponent: Any) -> Any:
+    return METHODS["pow_"](self, exponent)
+
+
+def _set(python_name: str, method: _Method) -> None:
+    name = f"__{python_name}__"
+    if method.__module__ == __name__:
+        method.__name__, method.__qualname__ = name, f"Tensor.{name}"
+    setattr(Tensor, name, method)
+
+
+def install() -> None:
+    """Give Tensor its methods and Python's operators, once all are defined."""
     for definition in FUNCTIONS.values():
         if definition.method:
             setattr(Tensor, definition.name, definition.function)
-    Tensor.__matmul__ = FUNCTIONS["matmul"].function  # type: ignore[attr-defined]
-
-
-_install()
+    for name, method in METHODS.items():
+        setattr(Tensor, name, method)
+    for python_name, name in _BINARY.items():
+        operator = OPERATORS[name]
+        call = operator.facts["fast"] or _binary(operator)
+        swapped = call if operator.commutative else _reflected(call)
+        _set(python_name, call)
+        _set("r" + python_name, swapped)
+        _set("i" + python_name, _augmented(operator))
+    for python_name, name in _COMPARING.items():
+        _set(python_name, _binary(OPERATORS[name]))
+    for python_name, name in _UNARY.items():
+        _set(python_name, OPERATORS[name].facts["fast"] or _unary(OPERATORS[name]))
+    _set("pos", FUNCTIONS["positive"].function)
+    _set("pow", _pow)
+    _set("rpow", _reflected(_pow))
+    _set("ipow", _ipow)
+    _set("matmul", FUNCTIONS["matmul"].function)
+    _set("rmatmul", _reflected(FUNCTIONS["matmul"].function))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.ops._families import composite
-from tracegrad.ops.arithmetic import div, mul, sub
+from tracegrad.ops.arithmetic import mul, sub
+from tracegrad.ops.division import div
 from tracegrad.ops.exponential import exp
 from tracegrad.ops.reductions import amax
 from tracegrad.ops.reductions import sum as sum_

@@ -6,55 +6,237 @@ the next state as its last result.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tracegrad import random_streams
-from tracegrad.device import Device
-from tracegrad.dispatch.generator import Generator, default_generator
-from tracegrad.dispatch.operator import public_function
+from tracegrad.dispatch.operator import OpDef
+from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.dtypes import DType, get_default_dtype
+from tracegrad.dtypes import DType, bool_
+from tracegrad.errors import DrawError, DTypeError
 from tracegrad.ops._families import primitive
-from tracegrad.ops.creation import shape_of
 from tracegrad.sizes import Shape
 from tracegrad.spec import TensorSpec
 
-
-def _uniform_kernel(xp: Any, engine: Any, shape: Shape, dtype: DType) -> Any:
-    return random_streams.uniform(engine, shape, dtype.numpy)
+# -- what all share -------------------------------------------------------------------
 
 
-@primitive(
-    "random",
-    name="rand",
-    abstract=lambda generator, shape, dtype: TensorSpec(dtype, shape),
-    kernel=_uniform_kernel,
-    is_random=True,
-    public=False,
-    method=False,
-)
-def uniform(generator: Generator, shape: Shape, dtype: DType) -> Tensor:
-    """Uniform draws from [0, 1)."""
+def draw(
+    *, abstract: Callable[..., TensorSpec] | None = None, kernel: Callable[..., Any]
+) -> Callable[[Callable[..., Any]], OpDef]:
+    """Define a random operator (decorator).
 
-
-@public_function(method=False)
-def rand(
-    *size: Any,
-    generator: Generator | None = None,
-    dtype: DType | None = None,
-    device: Device | str | None = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Make a tensor of uniform draws from [0, 1)."""
-    drawn: Tensor = uniform(
-        generator or default_generator, shape_of(size), dtype or get_default_dtype()
+    Parameters
+    ----------
+    abstract : callable, optional
+        Checks the parameters and gives the spec; by default that of the attributes
+        ``shape`` and ``dtype``, any floating dtype.
+    kernel : callable
+        ``kernel(xp, engine, …)``.
+    """
+    return primitive(
+        "random",
+        abstract=abstract or _floating_spec,
+        kernel=kernel,
+        is_random=True,
+        public=False,
+        method=False,
     )
-    return drawn.requires_grad_() if requires_grad else drawn
 
 
-def manual_seed(seed: int) -> Generator:
-    """Restart the default generator's stream from `seed` and return it."""
-    return default_generator.manual_seed(seed)
+def _floating_spec(
+    generator: Any, shape: Shape, dtype: DType, **_: Any
+) -> TensorSpec:
+    if dtype.kind not in ("float", "complex"):
+        raise DTypeError(
+            f"draws from a continuous distribution are floating, not {dtype.name}; "
+            "use randint for integers"
+        )
+    return TensorSpec(dtype, shape)
 
 
-public_function(method=False)(manual_seed)
+def _check_probability(name: str, p: float) -> None:
+    if not 0.0 <= p <= 1.0:
+        raise DrawError(f"{name}: a probability is from 0 to 1, not {p}")
+
+
+# -- continuous -----------------------------------------------------------------------
+
+
+def _uniform_abstract(
+    generator: Any, shape: Shape, dtype: DType, low: float, high: float
+) -> TensorSpec:
+    if not low <= high:
+        raise DrawError(f"uniform: draws come from [{low}, {high}), which is empty")
+    return _floating_spec(generator, shape, dtype)
+
+
+@draw(
+    abstract=_uniform_abstract,
+    kernel=lambda xp, engine, shape, dtype, low, high: random_streams.uniform(
+        engine, shape, dtype.numpy, low, high
+    ),
+)
+def uniform(
+    generator: Generator,
+    shape: Shape,
+    dtype: DType,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> Tensor:
+    """Uniform draws from [low, high)."""
+
+
+def _normal_abstract(
+    generator: Any,
+    shape: Shape,
+    dtype: DType,
+    mean: float,
+    std: float,
+    contiguous: bool,
+) -> TensorSpec:
+    if not std >= 0.0:
+        raise DrawError(f"normal: the standard deviation can't be {std}")
+    return _floating_spec(generator, shape, dtype)
+
+
+@draw(
+    abstract=_normal_abstract,
+    kernel=lambda xp, engine, shape, dtype, mean, std, contiguous: (
+        random_streams.normal(
+            engine, shape, dtype.numpy, mean, std, contiguous=contiguous
+        )
+    ),
+)
+def gaussian(
+    generator: Generator,
+    shape: Shape,
+    dtype: DType,
+    mean: float = 0.0,
+    std: float = 1.0,
+    contiguous: bool = True,
+) -> Tensor:
+    """Normal draws; a target that is not contiguous has another stream."""
+
+
+def _exponential_abstract(
+    generator: Any, shape: Shape, dtype: DType, rate: float
+) -> TensorSpec:
+    if not rate > 0.0:
+        raise DrawError(f"exponential: the rate must be positive, not {rate}")
+    if dtype.kind != "float":
+        raise DTypeError(f"exponential draws are real, not {dtype.name}")
+    return TensorSpec(dtype, shape)
+
+
+@draw(
+    abstract=_exponential_abstract,
+    kernel=lambda xp, engine, shape, dtype, rate: random_streams.exponential(
+        engine, shape, dtype.numpy, rate
+    ),
+)
+def exponential(
+    generator: Generator, shape: Shape, dtype: DType, rate: float = 1.0
+) -> Tensor:
+    """Exponential draws."""
+
+
+# -- discrete -------------------------------------------------------------------------
+
+
+def _bernoulli_abstract(
+    generator: Any, shape: Shape, dtype: DType, p: float
+) -> TensorSpec:
+    _check_probability("bernoulli", p)
+    return TensorSpec(dtype, shape)
+
+
+@draw(
+    abstract=_bernoulli_abstract,
+    kernel=lambda xp, engine, shape, dtype, p: random_streams.bernoulli(
+        engine, shape, p, dtype.numpy
+    ),
+)
+def bernoulli_draw(
+    generator: Generator, shape: Shape, dtype: DType, p: float
+) -> Tensor:
+    """Ones with probability `p`, else zeros."""
+
+
+def _each_abstract(generator: Any, p: TensorSpec, dtype: DType) -> TensorSpec:
+    if p.dtype.kind != "float":
+        raise DTypeError(f"bernoulli: probabilities are floating, not {p.dtype.name}")
+    return TensorSpec(dtype, p.shape)
+
+
+def _each_kernel(xp: Any, engine: Any, p: Any, dtype: DType) -> Any:
+    try:
+        return random_streams.bernoulli_each(engine, p, dtype.numpy)
+    except ValueError as error:
+        raise DrawError(str(error)) from None
+
+
+@draw(abstract=_each_abstract, kernel=_each_kernel)
+def bernoulli_each(generator: Generator, p: Tensor, dtype: DType) -> Tensor:
+    """Ones with a probability per element, else zeros."""
+
+
+bernoulli_each.may_raise = True
+
+
+def _integers_abstract(
+    generator: Any, shape: Shape, dtype: DType, low: int, high: int | None
+) -> TensorSpec:
+    if high is not None and low >= high:
+        raise DrawError(f"randint: draws come from [{low}, {high}), which is empty")
+    if dtype.kind == "complex":
+        raise DTypeError(f"randint draws real numbers, not {dtype.name}")
+    return TensorSpec(dtype, shape)
+
+
+def _integers_kernel(
+    xp: Any, engine: Any, shape: Shape, dtype: DType, low: int, high: int | None
+) -> Any:
+    try:
+        return random_streams.randint(engine, shape, low, high, dtype.numpy)
+    except ValueError as error:
+        raise DrawError(str(error)) from None
+
+
+@draw(abstract=_integers_abstract, kernel=_integers_kernel)
+def integers(
+    generator: Generator, shape: Shape, dtype: DType, low: int, high: int | None
+) -> Tensor:
+    """Integer draws from [low, high); None is the end of the dtype's range."""
+
+
+integers.may_raise = True
+
+
+@draw(
+    abstract=lambda generator, shape, dtype: TensorSpec(dtype, shape),
+    kernel=lambda xp, engine, shape, dtype: random_streams.random_integers(
+        engine, shape, dtype.numpy
+    ),
+)
+def any_integers(generator: Generator, shape: Shape, dtype: DType) -> Tensor:
+    """Integer draws from zero to the largest integer of the dtype."""
+
+
+def _permutation_abstract(generator: Any, n: int, dtype: DType) -> TensorSpec:
+    if isinstance(n, int) and n < 0:
+        raise DrawError(f"randperm: {n} numbers can't be permuted")
+    if dtype is bool_ or dtype.kind == "complex":
+        raise DTypeError(f"randperm is not defined for {dtype.name}")
+    return TensorSpec(dtype, (n,))
+
+
+@draw(
+    abstract=_permutation_abstract,
+    kernel=lambda xp, engine, n, dtype: random_streams.randperm(
+        engine, n, dtype.numpy
+    ),
+)
+def permutation(generator: Generator, n: int, dtype: DType) -> Tensor:
+    """The numbers below `n`, shuffled."""

@@ -20,10 +20,10 @@ def _summed(dtype: DType) -> DType:
     combine="{a} + {b}",
     start=lambda dtype: 0,
     result_dtype=_summed,
-    linear_in=("x",),
+    linear_in=("input",),
 )
 def sum(  # noqa: A001 - PyTorch's name
-    x: Tensor,
+    input: Tensor,
     dim: int | tuple[int, ...] | None = None,
     keepdim: bool = False,
     *,
@@ -32,7 +32,7 @@ def sum(  # noqa: A001 - PyTorch's name
     """Sum over dimensions, of integers in int64."""
 
 
-sum.vjp(x=lambda ct, x_spec, dim, keepdim: spread(ct, x_spec[0], dim, keepdim))
+sum.vjp(input=lambda ct, input_spec, dim, keepdim: spread(ct, input_spec[0], dim, keepdim))
 
 
 def _start_of_max(dtype: DType) -> float:
@@ -46,7 +46,7 @@ def _start_of_max(dtype: DType) -> float:
     result_dtype=lambda dtype: dtype,
 )
 def amax(
-    x: Tensor, dim: int | tuple[int, ...] | None = None, keepdim: bool = False
+    input: Tensor, dim: int | tuple[int, ...] | None = None, keepdim: bool = False
 ) -> Tensor:
     """Largest element over dimensions; NaN if there is one.
 
@@ -56,29 +56,29 @@ def amax(
 
 def _amax_vjp(
     ct: Tensor,
-    x: Tensor,
+    input: Tensor,
     out: Tensor,
     dim: tuple[int, ...],
     keepdim: bool,
 ) -> Tensor:
-    chosen = eq(x, spread(out, x._array.shape, dim, keepdim))
+    chosen = eq(input, spread(out, input._array.shape, dim, keepdim))
     count = sum(chosen, dim, True)
-    return (spread(ct, x._array.shape, dim, keepdim) / count).masked_select_or_zero(
+    return (spread(ct, input._array.shape, dim, keepdim) / count).masked_select_or_zero(
         chosen
     )
 
 
-amax.vjp(x=_amax_vjp)
+amax.vjp(input=_amax_vjp)
 
 _plain_abstract = amax.abstract
 
 
 def _amax_abstract(
-    x: TensorSpec, dim: tuple[int, ...], keepdim: bool
+    input: TensorSpec, dim: tuple[int, ...], keepdim: bool
 ) -> TensorSpec:
-    if any(x.shape[d] == 0 for d in dim):
-        raise ShapeError(f"amax: shape {list(x.shape)} has no element to choose from")
-    found: TensorSpec = _plain_abstract(x, dim, keepdim)
+    if any(input.shape[d] == 0 for d in dim):
+        raise ShapeError(f"amax: shape {list(input.shape)} has no element to choose from")
+    found: TensorSpec = _plain_abstract(input, dim, keepdim)
     return found
 
 

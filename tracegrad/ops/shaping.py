@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS
+from tracegrad.dispatch.inplace import freeze_path
+from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, OpDef
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, from_numpy_dtype
 from tracegrad.sizes import Shape
+from tracegrad.spec import TensorSpec
 
 
 def spread(ct: Tensor, shape: Shape, dim: tuple[int, ...], keepdim: bool) -> Tensor:
@@ -20,19 +22,19 @@ def spread(ct: Tensor, shape: Shape, dim: tuple[int, ...], keepdim: bool) -> Ten
     return OPERATORS["expand"](ct, *shape)  # type: ignore[no-any-return]
 
 
-def sum_to_shape(x: Tensor, shape: Shape) -> Tensor:
-    """Return `x` summed over the dimensions that broadcasting added to `shape`."""
-    own = x._array.shape
+def sum_to_shape(input: Tensor, shape: Shape) -> Tensor:
+    """Return `input` summed over the dimensions that broadcasting added to `shape`."""
+    own = input._array.shape
     if own == shape:
-        return x
+        return input
     extra = len(own) - len(shape)
     dims = tuple(range(extra)) + tuple(
         i + extra for i, s in enumerate(shape) if s == 1 and own[i + extra] != 1
     )
     keep = tuple(d for d in dims if d >= extra)
     if not keep:
-        return OPERATORS["sum"](x, dims)  # type: ignore[no-any-return]
-    summed = OPERATORS["sum"](x, keep, True)
+        return OPERATORS["sum"](input, dims)  # type: ignore[no-any-return]
+    summed = OPERATORS["sum"](input, keep, True)
     if extra:
         summed = OPERATORS["sum"](summed, tuple(range(extra)))
     return summed  # type: ignore[no-any-return]
@@ -57,6 +59,14 @@ def zeros_of(spec: tuple[Shape, Any], like: Tensor) -> Tensor:
     return OPERATORS["full"](shape, 0, wanted, like.device)  # type: ignore[no-any-return]
 
 
+def written_into_zeros(
+    ct: Tensor, spec: tuple[Shape, Any], operator: OpDef, **attributes: Any
+) -> Tensor:
+    """Return zeros of `spec` with `ct` in the part that a view operator reaches."""
+    path = freeze_path(((operator, attributes, 0),))
+    return OPERATORS["view_write"](zeros_of(spec, ct), ct, path)  # type: ignore[no-any-return]
+
+
 def _zeros_like(self: Tensor) -> Tensor:
     return zeros_of((self._array.shape, self._array.dtype), self)
 
@@ -67,3 +77,10 @@ def _masked_select_or_zero(self: Tensor, mask: Tensor) -> Tensor:
 
 Tensor.zeros_like = _zeros_like  # type: ignore[attr-defined]
 Tensor.masked_select_or_zero = _masked_select_or_zero  # type: ignore[attr-defined]
+
+
+def _zeros_of_spec(spec: TensorSpec) -> Tensor:
+    return OPERATORS["full"](spec.shape, 0, spec.dtype, spec.device)  # type: ignore[no-any-return]
+
+
+Tensor.zeros_of_spec = staticmethod(_zeros_of_spec)  # type: ignore[attr-defined]

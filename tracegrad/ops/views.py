@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from tracegrad.dispatch.inplace import freeze_path, replay_path
 from tracegrad.dispatch.operator import public_function
-from tracegrad.dispatch.tensor import Tensor, spec_of, version_of
+from tracegrad.dispatch.tensor import Tensor, spec_of
+from tracegrad.dtypes import DType, uint8
 from tracegrad.errors import ArgumentError, IndexRangeError, ShapeError
-from tracegrad.ops._families import primitive, view_family
+from tracegrad.ops._families import view_family
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.casts import clone
 from tracegrad.ops.creation import shape_of
-from tracegrad.ops.shaping import sum_to_shape, zeros_of
+from tracegrad.ops.shaping import sum_to_shape, written_into_zeros
 from tracegrad.sizes import Dimension, Shape, numel, shape_text
 from tracegrad.spec import TensorSpec
 
@@ -41,13 +41,18 @@ def _permute_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, A
     return {"dims": dims}
 
 
+def _matrix(rng: Any) -> Any:
+    return rng.standard_normal((2, 3))
+
+
 @view_family(
-    abstract=lambda x, dims: _permuted(x, dims),
-    kernel=lambda xp, x, dims: xp.transpose(x, dims),
+    abstract=_permuted,
+    kernel=lambda xp, input, dims: xp.transpose(input, dims),
     canonical=_permute_canonical,
-    numpy="{x}.transpose({dims})",
+    numpy="{input}.transpose({dims})",
+    examples=lambda rng: [((rng.standard_normal((2, 3, 4)), 2, 0, 1), {})],
 )
-def permute(x: Tensor, *dims: int) -> Tensor:
+def permute(input: Tensor, *dims: int) -> Tensor:
     """The dimensions in another order."""
 
 
@@ -55,7 +60,7 @@ def _inverse(dims: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(int(i) for i in np.argsort(dims))
 
 
-permute.vjp(x=lambda ct, dims: permute(ct, *_inverse(dims)))
+permute.vjp(input=lambda ct, dims: permute(ct, *_inverse(dims)))
 
 
 def _transpose_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
@@ -74,16 +79,21 @@ def _swapped(ndim: int, dim0: int, dim1: int) -> tuple[int, ...]:
 
 
 @view_family(
-    abstract=lambda x, dim0, dim1: _permuted(x, _swapped(x.ndim, dim0, dim1)),
-    kernel=lambda xp, x, dim0, dim1: xp.transpose(x, _swapped(x.ndim, dim0, dim1)),
+    abstract=lambda input, dim0, dim1: _permuted(
+        input, _swapped(input.ndim, dim0, dim1)
+    ),
+    kernel=lambda xp, input, dim0, dim1: xp.transpose(
+        input, _swapped(input.ndim, dim0, dim1)
+    ),
     canonical=_transpose_canonical,
-    numpy="np.swapaxes({x}, {dim0}, {dim1})",
+    numpy="np.swapaxes({input}, {dim0}, {dim1})",
+    examples=lambda rng: [((_matrix(rng), 0, 1), {})],
 )
-def transpose(x: Tensor, dim0: int, dim1: int) -> Tensor:
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions exchanged."""
 
 
-transpose.vjp(x=lambda ct, dim0, dim1: transpose(ct, dim0, dim1))
+transpose.vjp(input=lambda ct, dim0, dim1: transpose(ct, dim0, dim1))
 
 
 # -- view, reshape ----------------------------------------------------------------
@@ -100,23 +110,31 @@ def resolved_shape(name: str, shape: Shape, count: Dimension) -> Shape:
     unknown = [i for i, s in enumerate(shape) if isinstance(s, int) and s == -1]
     if len(unknown) > 1:
         raise ShapeError(f"{name}: only one size can be -1 in {shape_text(shape)}")
+    if any(isinstance(s, int) and s < -1 for s in shape):
+        raise ShapeError(f"{name}: {shape_text(shape)} has a negative size")
     known = numel(s for i, s in enumerate(shape) if i not in unknown)
     if unknown:
-        if known == 0:
-            raise ShapeError(
-                f"{name}: -1 is ambiguous in {shape_text(shape)}, another size is 0"
-            )
-        if isinstance(count, int) and isinstance(known, int) and count % known:
-            raise ShapeError(
-                f"{name}: {count} elements do not fill shape {shape_text(shape)}"
-            )
-        return tuple(count // known if i in unknown else s for i, s in enumerate(shape))
+        return _with_missing(name, shape, unknown[0], known, count)
     if known != count:
         raise ShapeError(
             f"{name}: shape {shape_text(shape)} has {known} elements, "
             f"the tensor has {count}"
         )
     return shape
+
+
+def _with_missing(
+    name: str, shape: Shape, place: int, known: Dimension, count: Dimension
+) -> Shape:
+    if known == 0:
+        raise ShapeError(
+            f"{name}: -1 is ambiguous in {shape_text(shape)}, another size is 0"
+        )
+    if isinstance(count, int) and isinstance(known, int) and count % known:
+        raise ShapeError(
+            f"{name}: {count} elements do not fill shape {shape_text(shape)}"
+        )
+    return (*shape[:place], count // known, *shape[place + 1 :])
 
 
 def _view_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
@@ -160,56 +178,138 @@ def _joined(spec: TensorSpec) -> list[tuple[Dimension, Dimension]]:
     return chunks
 
 
-def _view_abstract(x: TensorSpec, shape: Shape) -> TensorSpec:
-    shape = resolved_shape("view", shape, x.size)
-    strides = view_strides(x, shape)
+def _view_abstract(input: TensorSpec, shape: Shape) -> TensorSpec:
+    shape = resolved_shape("view", shape, input.size)
+    strides = view_strides(input, shape)
     if strides is None:
         raise ShapeError(
             f"view: shape {shape_text(shape)} does not fit the strides "
-            f"{shape_text(x.strides)} of shape {shape_text(x.shape)} without a copy; "
-            "use reshape()"
+            f"{shape_text(input.strides)} of shape {shape_text(input.shape)} without "
+            "a copy; use reshape()"
         )
-    return TensorSpec(x.dtype, shape, strides, x.device)
+    return TensorSpec(input.dtype, shape, strides, input.device)
 
 
-def _view_kernel(xp: Any, x: Any, shape: Shape) -> Any:
-    return xp.reshape(x, shape)
+def _view_kernel(xp: Any, input: Any, shape: Shape) -> Any:
+    if input.flags.c_contiguous:
+        return input.reshape(shape)
+    step = input.itemsize
+    spec = TensorSpec(uint8, input.shape, tuple(s // step for s in input.strides))
+    strides = view_strides(spec, shape)
+    if strides is None:
+        raise ShapeError(f"view: shape {shape_text(shape)} needs a copy")
+    return xp.lib.stride_tricks.as_strided(input, shape, [s * step for s in strides])
+
+
 
 
 @view_family(
+    name="view",
     abstract=_view_abstract,
-    kernel=lambda xp, x, shape: xp.reshape(x, shape),
+    kernel=_view_kernel,
     canonical=_view_canonical,
     shape_only=True,
-    numpy="{x}.reshape({shape})",
+    numpy="{input}.reshape({shape})",
+    public=False,
+    method=False,
+    examples=lambda rng: [((_matrix(rng), 3, 2), {})],
 )
-def view(x: Tensor, *shape: int) -> Tensor:
+def reshaped_view(input: Tensor, *shape: int) -> Tensor:
     """The same elements in another shape, without a copy."""
 
 
-view.vjp(x=lambda ct, x_spec: reshape(ct, *x_spec[0]))
+reshaped_view.vjp(input=lambda ct, input_spec: reshape(ct, *input_spec[0]))
 
 
 @public_function()
-def reshape(x: Tensor, *shape: Any) -> Tensor:
+def reshape(input: Tensor, *shape: Any) -> Tensor:
     """Return the elements in another shape: a view where possible, else a copy.
+
+    Parameters
+    ----------
+    input : Tensor, shape (...)
+    *shape : int, or one sequence of int
+        One size may be -1: what is left.
 
     Raises
     ------
     ShapeError
         If the sizes do not multiply to the number of elements.
     """
-    resolved = resolved_shape("reshape", shape_of(shape), x._array.size)
-    if view_strides(spec_of(x), resolved) is None:
-        x = clone(x, True)
-    return view(x, *resolved)  # type: ignore[no-any-return]
+    resolved = resolved_shape("reshape", shape_of(shape), input._array.size)
+    if view_strides(spec_of(input), resolved) is None:
+        input = clone(input, True)
+    return reshaped_view(input, *resolved)  # type: ignore[no-any-return]
+
+
+# Some views depend on the strides, not only on the shape. A gradient has strides of
+# its own, so on a path such an operator is replaced by its logical form, which may
+# copy: "abstract", "kernel" and "call", under `facts["logical"]`.
+reshaped_view.facts["logical"] = {
+    "abstract": lambda input, shape: TensorSpec(input.dtype, shape, (), input.device),
+    "kernel": lambda xp, input, shape: input.reshape(shape),
+    "call": lambda input, shape: reshape(input, *shape),
+}
+
+
+def _same_memory_dtype(input: TensorSpec, dtype: DType) -> TensorSpec:
+    old, new = input.dtype.itemsize, dtype.itemsize
+    if old == new:
+        return TensorSpec(dtype, input.shape, input.strides, input.device)
+    if input.ndim == 0 or input.strides[-1] != 1:
+        raise ShapeError(
+            f"view: elements of {old} bytes seen as {new} bytes need a last dimension "
+            "without gaps"
+        )
+    last = input.shape[-1] * old
+    if last % new:  # type: ignore[operator]
+        raise ShapeError(
+            f"view: rows of {last} bytes do not divide into {dtype.name}, {new} bytes"
+        )
+    strides = tuple(s * old // new for s in input.strides[:-1])
+    return TensorSpec(
+        dtype, (*input.shape[:-1], last // new), (*strides, 1), input.device
+    )
+
+
+@view_family(
+    abstract=_same_memory_dtype,
+    kernel=lambda xp, input, dtype: input.view(dtype.numpy),
+    public=False,
+    method=False,
+)
+def view_dtype(input: Tensor, dtype: DType) -> Tensor:
+    """The same memory read as elements of another dtype."""
+
+
+def _view(input: Tensor, *shape: Any, dtype: DType | None = None) -> Tensor:
+    """Return the same memory in another shape, or read as another dtype.
+
+    Parameters
+    ----------
+    input : Tensor, shape (...)
+    *shape : int, one sequence of int, or a DType
+    dtype : DType, optional
+
+    Raises
+    ------
+    ShapeError
+        If that needs a copy (use `reshape`), or the sizes do not fit.
+    """
+    wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], DType) else dtype
+    if wanted is not None:
+        return view_dtype(input, wanted)  # type: ignore[no-any-return]
+    return reshaped_view(input, *shape_of(shape))  # type: ignore[no-any-return]
+
+
+Tensor.view = _view  # type: ignore[attr-defined]
 
 
 # -- expand -----------------------------------------------------------------------
 
 
 def _expand_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
-    shape, own = attributes["shape"], operands[0]._array.shape
+    shape, own = attributes["size"], operands[0]._array.shape
     extra = len(shape) - len(own)
     if extra < 0:
         raise ShapeError(
@@ -218,26 +318,38 @@ def _expand_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, An
     kept = tuple(
         own[i - extra] if s == -1 and i >= extra else s for i, s in enumerate(shape)
     )
-    return {"shape": kept}
+    if any(isinstance(s, int) and s < 0 for s in kept):
+        raise ShapeError(
+            f"expand: a negative size in {shape_text(shape)} has no size to keep"
+        )
+    return {"size": kept}
 
 
-def _expand_abstract(x: TensorSpec, shape: Shape) -> TensorSpec:
-    extra = len(shape) - x.ndim
+def _expand_abstract(input: TensorSpec, size: Shape) -> TensorSpec:
+    extra = len(size) - input.ndim
     strides: list[Dimension] = [0] * extra
-    for own, step, wanted in zip(x.shape, x.strides, shape[extra:], strict=True):
+    for own, step, wanted in zip(
+        input.shape, input.strides, size[extra:], strict=True
+    ):
         if own != wanted and own != 1:
             raise ShapeError(
                 f"expand: size {own} can't become {wanted}; only size 1 expands "
-                f"({shape_text(x.shape)} to {shape_text(shape)})"
+                f"({shape_text(input.shape)} to {shape_text(size)})"
             )
         strides.append(step if own == wanted else 0)
-    return TensorSpec(x.dtype, shape, tuple(strides), x.device)
+    return TensorSpec(input.dtype, size, tuple(strides), input.device)
 
 
-def _expand_kernel(xp: Any, x: Any, shape: Shape) -> Any:
-    expanded = xp.broadcast_to(x, shape)
-    # NumPy marks the result read-only; a write is refused by the stride instead.
-    return xp.lib.stride_tricks.as_strided(x, shape, expanded.strides)
+def _expand_kernel(xp: Any, input: Any, size: Shape) -> Any:
+    extra = len(size) - input.ndim
+    strides = [0] * extra + [
+        step if own == wanted else 0
+        for own, step, wanted in zip(
+            input.shape, input.strides, size[extra:], strict=True
+        )
+    ]
+    # broadcast_to would mark the result read-only; the stride tells of it instead.
+    return xp.lib.stride_tricks.as_strided(input, size, strides)
 
 
 @view_family(
@@ -245,13 +357,14 @@ def _expand_kernel(xp: Any, x: Any, shape: Shape) -> Any:
     kernel=_expand_kernel,
     canonical=_expand_canonical,
     broadcasts=True,
-    numpy="np.broadcast_to({x}, {shape})",
+    numpy="np.broadcast_to({input}, {size})",
+    examples=lambda rng: [((rng.standard_normal((3, 1)), 2, 3, 2), {})],
 )
-def expand(x: Tensor, *shape: int) -> Tensor:
-    """Dimensions of size 1 repeated, without a copy."""
+def expand(input: Tensor, *size: int) -> Tensor:
+    """Dimensions of size 1 repeated, without a copy; -1 keeps a size."""
 
 
-expand.vjp(x=lambda ct, x_spec: sum_to_shape(ct, x_spec[0]))
+expand.vjp(input=lambda ct, input_spec: sum_to_shape(ct, input_spec[0]))
 
 
 # -- select, slice ----------------------------------------------------------------
@@ -274,30 +387,37 @@ def _without(values: Shape, dim: int) -> Shape:
     return values[:dim] + values[dim + 1 :]
 
 
-def _at(dim: int, index: Any) -> tuple[Any, ...]:
+def at_dim(dim: int, index: Any) -> tuple[Any, ...]:
+    """Return the NumPy index that applies `index` to one dimension."""
     return (slice(None),) * dim + (index, ...)
 
 
 @view_family(
-    abstract=lambda x, dim, index: TensorSpec(
-        x.dtype, _without(x.shape, dim), _without(x.strides, dim), x.device
+    abstract=lambda input, dim, index: TensorSpec(
+        input.dtype,
+        _without(input.shape, dim),
+        _without(input.strides, dim),
+        input.device,
     ),
-    kernel=lambda xp, x, dim, index: x[_at(dim, index)],
+    kernel=lambda xp, input, dim, index: input[at_dim(dim, index)],
     canonical=_select_canonical,
+    examples=lambda rng: [((_matrix(rng), 1, -1), {})],
 )
-def select(x: Tensor, dim: int, index: int) -> Tensor:
+def select(input: Tensor, dim: int, index: int) -> Tensor:
     """One place along a dimension, which disappears."""
 
 
 select.vjp(
-    x=lambda ct, x_spec, dim, index: view_write(
-        zeros_of(x_spec, ct), ct, _path(select, dim=dim, index=index)
+    input=lambda ct, input_spec, dim, index: written_into_zeros(
+        ct, input_spec, select, dim=dim, index=index
     )
 )
 
 
 def _slice_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
     shape = operands[0]._array.shape
+    if not shape:
+        raise IndexRangeError("slice: a 0-dim tensor has no dimension to slice")
     dim = canonical_dim("slice", attributes["dim"], len(shape))
     if attributes["step"] == 0:
         raise ArgumentError("slice: the step can't be 0")
@@ -307,17 +427,23 @@ def _slice_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any
 
 
 def _slice_abstract(
-    x: TensorSpec, dim: int, start: int, stop: int, step: int
+    input: TensorSpec, dim: int, start: int, stop: int, step: int
 ) -> TensorSpec:
     size = len(range(start, stop, step))
-    shape = (*x.shape[:dim], size, *x.shape[dim + 1 :])
-    strides = (*x.strides[:dim], x.strides[dim] * step, *x.strides[dim + 1 :])
-    return TensorSpec(x.dtype, shape, strides, x.device)
+    shape = (*input.shape[:dim], size, *input.shape[dim + 1 :])
+    strides = (
+        *input.strides[:dim],
+        input.strides[dim] * step,
+        *input.strides[dim + 1 :],
+    )
+    return TensorSpec(input.dtype, shape, strides, input.device)
 
 
-def _slice_kernel(xp: Any, x: Any, dim: int, start: int, stop: int, step: int) -> Any:
+def _slice_kernel(
+    xp: Any, input: Any, dim: int, start: int, stop: int, step: int
+) -> Any:
     # A stop of -1 means "down to the first" here, not "up to the last".
-    return x[_at(dim, slice(start, None if stop < 0 else stop, step))]
+    return input[at_dim(dim, slice(start, None if stop < 0 else stop, step))]
 
 
 @view_family(
@@ -327,9 +453,13 @@ def _slice_kernel(xp: Any, x: Any, dim: int, start: int, stop: int, step: int) -
     canonical=_slice_canonical,
     public=False,
     method=False,
+    examples=lambda rng: [
+        ((_matrix(rng), 1, 0, 3, 2), {}),
+        ((_matrix(rng), 0, None, None, -1), {}),
+    ],
 )
 def slice_(
-    x: Tensor,
+    input: Tensor,
     dim: int = 0,
     start: int | None = None,
     stop: int | None = None,
@@ -339,10 +469,8 @@ def slice_(
 
 
 slice_.vjp(
-    x=lambda ct, x_spec, dim, start, stop, step: view_write(
-        zeros_of(x_spec, ct),
-        ct,
-        _path(slice_, dim=dim, start=start, stop=stop, step=step),
+    input=lambda ct, input_spec, dim, start, stop, step: written_into_zeros(
+        ct, input_spec, slice_, dim=dim, start=start, stop=stop, step=step
     )
 )
 
@@ -355,28 +483,39 @@ def _unsqueeze_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str,
     return {"dim": canonical_dim("unsqueeze", attributes["dim"], ndim + 1)}
 
 
-def _unsqueeze_abstract(x: TensorSpec, dim: int) -> TensorSpec:
-    step = x.strides[dim] * x.shape[dim] if dim < x.ndim else 1
+def _unsqueeze_abstract(input: TensorSpec, dim: int) -> TensorSpec:
+    step = input.strides[dim] * input.shape[dim] if dim < input.ndim else 1
     return TensorSpec(
-        x.dtype,
-        (*x.shape[:dim], 1, *x.shape[dim:]),
-        (*x.strides[:dim], step, *x.strides[dim:]),
-        x.device,
+        input.dtype,
+        (*input.shape[:dim], 1, *input.shape[dim:]),
+        (*input.strides[:dim], step, *input.strides[dim:]),
+        input.device,
     )
+
+
+def _unsqueeze_kernel(xp: Any, input: Any, dim: int) -> Any:
+    if input.flags.c_contiguous:
+        return xp.expand_dims(input, dim)
+    shape, strides = list(input.shape), list(input.strides)
+    step = strides[dim] * shape[dim] if dim < input.ndim else input.itemsize
+    shape.insert(dim, 1)
+    strides.insert(dim, step)
+    return xp.lib.stride_tricks.as_strided(input, shape, strides)
 
 
 @view_family(
     abstract=_unsqueeze_abstract,
-    kernel=lambda xp, x, dim: xp.expand_dims(x, dim),
+    kernel=_unsqueeze_kernel,
     canonical=_unsqueeze_canonical,
     shape_only=True,
-    numpy="np.expand_dims({x}, {dim})",
+    numpy="np.expand_dims({input}, {dim})",
+    examples=lambda rng: [((_matrix(rng), 1), {})],
 )
-def unsqueeze(x: Tensor, dim: int) -> Tensor:
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A new dimension of size 1."""
 
 
-unsqueeze.vjp(x=lambda ct, dim: squeeze(ct, dim))
+unsqueeze.vjp(input=lambda ct, dim: squeeze(ct, dim))
 
 
 def _squeeze_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
@@ -386,92 +525,27 @@ def _squeeze_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, A
         return {"dim": tuple(i for i, s in enumerate(shape) if s == 1)}
     dims = dim if isinstance(dim, tuple) else (dim,)
     found = {canonical_dim("squeeze", d, len(shape)) for d in dims}
+    if len(found) < len(dims):
+        raise ShapeError(f"squeeze: dimension named twice in {list(dims)}")
     return {"dim": tuple(sorted(d for d in found if shape and shape[d] == 1))}
 
 
+
 @view_family(
-    abstract=lambda x, dim: TensorSpec(
-        x.dtype,
-        tuple(s for i, s in enumerate(x.shape) if i not in dim),
-        tuple(s for i, s in enumerate(x.strides) if i not in dim),
-        x.device,
+    abstract=lambda input, dim: TensorSpec(
+        input.dtype,
+        tuple(s for i, s in enumerate(input.shape) if i not in dim),
+        tuple(s for i, s in enumerate(input.strides) if i not in dim),
+        input.device,
     ),
-    kernel=lambda xp, x, dim: xp.squeeze(x, axis=dim),
+    kernel=lambda xp, input, dim: xp.squeeze(input, axis=dim),
     canonical=_squeeze_canonical,
     shape_only=True,
-    numpy="np.squeeze({x}, {dim})",
+    numpy="np.squeeze({input}, {dim})",
+    examples=lambda rng: [((rng.standard_normal((1, 3, 1)),), {})],
 )
-def squeeze(x: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
+def squeeze(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
     """Dimensions of size 1 removed."""
 
 
-squeeze.vjp(x=lambda ct, x_spec: reshape(ct, *x_spec[0]))
-
-
-# -- detach, view_write -------------------------------------------------------------
-
-
-@primitive(
-    "view",
-    abstract=lambda x: x,
-    kernel=lambda xp, x: x[...],
-    public=False,
-    method=False,
-)
-def detach(x: Tensor) -> Tensor:
-    """The same memory, without gradient."""
-
-
-def _detached(x: Tensor) -> Tensor:
-    """Return a tensor over the same memory and version, without gradient."""
-    result: Tensor = detach(x)
-    result._version = version_of(x)
-    return result
-
-
-public_function(name="detach")(_detached)
-
-
-def _path(operator: Any, **attributes: Any) -> Any:
-    return freeze_path(((operator, attributes, 0),))
-
-
-def _view_write_kernel(xp: Any, base: Any, value: Any, path: Any) -> Any:
-    result = xp.array(base, copy=True)
-    target = result
-    for operator, attributes, index in path:
-        found = operator.kernel(xp, target, **dict(attributes))
-        target = found[index] if isinstance(found, list | tuple) else found
-    target[...] = value
-    return result
-
-
-def _view_write_abstract(base: TensorSpec, value: TensorSpec, path: Any) -> TensorSpec:
-    target = base
-    for operator, attributes, index in path:
-        found = operator.abstract(target, **dict(attributes))
-        target = found[index] if isinstance(found, tuple) else found
-    if target.shape != value.shape:
-        raise ShapeError(
-            f"view_write: the view has shape {shape_text(target.shape)}, "
-            f"the value {shape_text(value.shape)}"
-        )
-    return TensorSpec(base.dtype, base.shape, (), base.device)
-
-
-@primitive(
-    "movement",
-    abstract=_view_write_abstract,
-    kernel=_view_write_kernel,
-    public=False,
-    method=False,
-    linear_in=("base", "value"),
-)
-def view_write(base: Tensor, value: Tensor, path: tuple[Any, ...]) -> Tensor:
-    """The base with the part that a path of views reaches replaced by the value."""
-
-
-view_write.vjp(
-    base=lambda ct, value_spec, path: view_write(ct, zeros_of(value_spec, ct), path),
-    value=lambda ct, path: replay_path(ct, path),
-)
+squeeze.vjp(input=lambda ct, input_spec: reshape(ct, *input_spec[0]))

@@ -118,6 +118,10 @@ class SpecRecorder:
         """Refuse: there is no memory to write into."""
         raise CaptureError("a rule or a composite wrote into a tensor in place")
 
+    def read_grad(self, tensor: Tensor) -> Any:
+        """Refuse, as `write`."""
+        raise CaptureError("a rule or a composite read a .grad")
+
     def bind_grad(self, target: Any, value: Any) -> None:
         """Refuse, as `write`."""
         raise CaptureError("a rule or a composite set a .grad")

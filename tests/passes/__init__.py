@@ -1,0 +1,1 @@
+"""The passes, each with text cases and against the interpreter."""

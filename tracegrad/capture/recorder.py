@@ -1,0 +1,405 @@
+"""The recorder of operators: one ordinary eager call, written down as a graph.
+
+It sits under the tape and maps the memory of Tensors to Values. A tensor that was
+there before becomes an input; one that it does not know ends the recording with a
+reason. What is written is kept as write-backs, so that the graph has no mutation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+import numpy as np
+
+from tracegrad.capture.journal import Journal
+from tracegrad.capture.memory import (
+    Place,
+    Storage,
+    owner_of,
+    place_of,
+    same_region,
+)
+from tracegrad.dispatch.generator import Generator, default_generator
+from tracegrad.dispatch.operator import OPERATORS, OpDef
+from tracegrad.dispatch.state import install_recorder, paused_recorder, thread
+from tracegrad.dispatch.tensor import Tensor, edge_of, spec_of
+from tracegrad.ir.builder import GraphBuilder
+from tracegrad.ir.graph import (
+    BindGrad,
+    Check,
+    Graph,
+    Operand,
+    Value,
+    WriteState,
+    WriteStorage,
+)
+from tracegrad.location import Location, here
+from tracegrad.spec import ScalarSpec, StateSpec
+
+
+class UnknownTensorError(Exception):
+    """A tensor whose origin the recording did not see."""
+
+
+@final
+class OperatorRecorder:
+    """Records operators applied to ordinary tensors.
+
+    Parameters
+    ----------
+    name : str
+        Of the graph.
+
+    Attributes
+    ----------
+    inputs : list of (Value, object)
+        What became an input, in order: a Tensor or a Generator.
+    reason : str
+        Why the call can't be captured; empty while it can.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.builder = GraphBuilder(name)
+        self.inputs: list[tuple[Value, Any]] = []
+        self.reason = ""
+        self.reason_location: Location | None = None
+        self.journal: Journal | None = None
+        # What knows the paths of tensors, set by the session.
+        self.leaves: Any = None
+        self.grads: dict[int, tuple[Tensor, Tensor | None]] = {}
+        self._storages: dict[int, Storage] = {}
+        self._known: dict[Place, tuple[Value, int]] = {}
+        self._states: dict[int, tuple[Generator, Value, Value]] = {}
+        self._bumps: dict[Value, int] = {}
+        self._written: dict[Value, Location | None] = {}
+        self._kept: list[Any] = []
+
+    # -- installing -----------------------------------------------------------------
+
+    def __enter__(self) -> OperatorRecorder:
+        self._before = install_recorder(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        install_recorder(self._before)
+
+    def fail(self, reason: str) -> None:
+        """Note why the call can't be captured; the first reason stays."""
+        if not self.reason:
+            self.reason = reason
+            self.reason_location = here()
+
+    # -- inputs ---------------------------------------------------------------------
+
+    def add_tensor(self, tensor: Tensor, hint: str) -> None:
+        """Make a tensor from outside an input of the graph."""
+        if not isinstance(tensor._array, np.ndarray):
+            self.fail(f"a tensor on {tensor.device} can't be captured yet")
+            return
+        carries = edge_of(tensor) is not None
+        value = self.builder.input(hint, spec_of(tensor), carries)
+        self.inputs.append((value, tensor))
+        place = self._place(tensor)
+        owner = owner_of(tensor._array)
+        storage = self._storages.get(id(owner))
+        if storage is None:
+            path = () if tensor._view is None else tensor._view.path
+            storage = Storage(owner, place, path, value, 0, value)
+            self._storages[id(owner)] = storage
+        elif storage.stamp:
+            self.fail("two inputs share memory and one was written before the other was read")
+        storage.regions.add(place)
+        self._known[place] = (value, storage.stamp)
+
+    def add_number(self, number: float, hint: str) -> Value:
+        """Make a Python number an input of the graph."""
+        kind = "int" if isinstance(number, int) else "float"
+        value = self.builder.input(hint, ScalarSpec(kind))  # type: ignore[arg-type]
+        self.inputs.append((value, number))
+        return value
+
+    def add_generator(self, generator: Generator, hint: str = "rng") -> None:
+        """Make a generator's state an input of the graph."""
+        if id(generator) in self._states:
+            return
+        value = self.builder.input(hint, StateSpec())
+        self.inputs.append((value, generator))
+        self._states[id(generator)] = (generator, value, value)
+
+    def _place(self, tensor: Tensor) -> Place:
+        return place_of(tensor._array, edge_of(tensor) is not None)
+
+    # -- reading --------------------------------------------------------------------
+
+    def value_of(self, tensor: Tensor) -> Value:
+        """Return the current value of a tensor.
+
+        Raises
+        ------
+        UnknownTensorError
+            If its memory came from where the recording did not look.
+        """
+        if not isinstance(tensor._array, np.ndarray):
+            raise UnknownTensorError(f"a tensor on {tensor.device}")
+        place = self._place(tensor)
+        storage = self._storages.get(id(owner_of(tensor._array)))
+        if storage is None:
+            raise UnknownTensorError(
+                f"a tensor of shape {list(tensor.shape)} that came from outside unseen"
+            )
+        known = self._known.get(place)
+        if known is not None and known[1] == storage.stamp:
+            return known[0]
+        value = self._derive(tensor, place, storage)
+        self._know(place, value, storage)
+        return value
+
+    def _know(self, place: Place, value: Value, storage: Storage) -> None:
+        self._known[place] = (value, storage.stamp)
+
+    def _derive(self, tensor: Tensor, place: Place, storage: Storage) -> Value:
+        """Return the value of a view of what the storage holds now."""
+        other = (*place[:4], not place[4])
+        known = self._known.get(other)
+        if not place[4] and known is not None and known[1] == storage.stamp:
+            return self._detached(known[0])
+        if same_region(place, storage.base_place):
+            return storage.value
+        rest = self._path_from(tensor, storage)
+        if rest is None:
+            raise UnknownTensorError(
+                f"a tensor of shape {list(tensor.shape)} that overlaps another one in a "
+                "way that no view explains"
+            )
+        value = storage.value
+        for operator, attributes, index in rest:
+            value = self._node(operator, (value,), attributes)[index]
+        return value
+
+    def _detached(self, value: Value) -> Value:
+        return self._node(OPERATORS["detach"], (value,), {})[0]
+
+    def _path_from(self, tensor: Tensor, storage: Storage) -> tuple[Any, ...] | None:
+        view = tensor._view
+        if view is None:
+            return None
+        count = len(storage.base_path)
+        if [s[1:] for s in view.path[:count]] != [s[1:] for s in storage.base_path]:
+            return None
+        return view.path[count:]
+
+    def _node(
+        self, operator: OpDef, inputs: tuple[Operand, ...], attributes: dict[str, Any]
+    ) -> tuple[Value, ...]:
+        return self.builder.node(operator, inputs, attributes, here(), thread.scope)
+
+    def operand(self, operand: Any) -> Operand:
+        """Return a node's operand for what an operator was given."""
+        if isinstance(operand, Tensor):
+            return self.value_of(operand)
+        if isinstance(operand, Generator):
+            return self._state(operand)
+        if operand.__class__ is tuple:
+            return tuple(self.value_of(o) for o in operand)
+        found = getattr(operand, "graph_value", None)
+        return operand if found is None else found  # type: ignore[no-any-return]
+
+    def _state(self, generator: Generator) -> Value:
+        if self.journal is not None:
+            self.journal.drawing(generator)
+        if generator is default_generator:
+            self.add_generator(generator)
+        found = self._states.get(id(generator))
+        if found is None:
+            raise UnknownTensorError("a generator that came from outside unseen")
+        return found[2]
+
+    # -- the Recorder protocol --------------------------------------------------------
+
+    def record(
+        self,
+        operator: OpDef,
+        operands: Sequence[Any],
+        attributes: dict[str, Any],
+        run: Callable[..., Any],
+    ) -> Any:
+        """Write the application down, run it, and remember the results' memory."""
+        if self.reason:
+            with paused_recorder():
+                return run()
+        try:
+            inputs = tuple(map(self.operand, operands))
+        except UnknownTensorError as unknown:
+            self.fail(f"{operator.name} takes {unknown}")
+            with paused_recorder():
+                return run()
+        scope, location = thread.scope, here()
+        with paused_recorder():
+            result = run()
+        results = result if result.__class__ is tuple else (result,)
+        specs: tuple[Any, ...] = tuple(map(spec_of, results))
+        if operator.is_random:
+            specs = (*specs, StateSpec())
+        values = self.builder.node(
+            operator, inputs, attributes, location, scope, specs=specs
+        )
+        for tensor, value in zip(results, values, strict=False):
+            self._remember(operator, operands, tensor, value)
+        if operator.is_random:
+            generator = operands[0]
+            first = self._states[id(generator)]
+            self._states[id(generator)] = (generator, first[1], values[-1])
+        return result
+
+    def _remember(
+        self, operator: OpDef, operands: Sequence[Any], tensor: Tensor, value: Value
+    ) -> None:
+        array = tensor._array
+        if not isinstance(array, np.ndarray):
+            self.fail(f"{operator.name} gave a tensor on {tensor.device}")
+            return
+        self._kept.append(array)
+        owner = owner_of(array)
+        # The result is not on the tape yet: a differentiable result of tracked
+        # operands will carry gradient.
+        carries = _will_carry(operator, operands, tensor)
+        place = place_of(array, carries)
+        storage = self._storages.get(id(owner))
+        shares = operator.is_view or operator.facts.get("alias", False)
+        if storage is None:
+            path = () if tensor._view is None else tensor._view.path
+            storage = Storage(owner, place, path, value)
+            self._storages[id(owner)] = storage
+        elif not shares and array.size:
+            self.fail(f"{operator.name} gave back memory of an operand")
+        self._know(place, value, storage)
+
+    def write(self, target: Tensor, value: Tensor) -> None:
+        """Note that `target`'s memory is about to hold `value`."""
+        if self.journal is not None:
+            self.journal.writing(target)
+        if self.reason:
+            return
+        try:
+            carries = edge_of(value) is not None
+            self._write(target, self.value_of(value), carries)
+        except UnknownTensorError as unknown:
+            self.fail(f"an in-place operator writes {unknown}")
+
+    def _write(self, target: Tensor, value: Value, carries: bool) -> None:
+        before = self.value_of(target)
+        storage = self._storages[id(owner_of(target._array))]
+        place = self._place(target)
+        if place[4] and not thread.grad_enabled:
+            # The tape does not see this write: the new value, the old gradient.
+            value = self._node(OPERATORS["graft"], (before, value), {})[0]
+            carries = True
+        if storage.input is not None and len({p[:4] for p in storage.regions}) > 1:
+            self.fail("two inputs share part of their memory and one is written")
+            return
+        if same_region(place, storage.base_place):
+            whole = value
+        else:
+            rest = self._path_from(target, storage)
+            if rest is None:
+                raise UnknownTensorError("into memory that no view explains")
+            path = tuple((op, tuple(a.items()), i) for op, a, i in rest)
+            write = OPERATORS["view_write"]
+            whole = self._node(write, (storage.value, value), {"path": path})[0]
+        storage.value = whole
+        storage.stamp += 1
+        self._know((*place[:4], carries), value, storage)
+        if storage.input is not None:
+            self._bumps[storage.input] = self._bumps.get(storage.input, 0) + 1
+            self._written[storage.input] = here()
+
+    def read_grad(self, tensor: Tensor) -> Tensor | None:
+        """Return ``tensor.grad``, guarded if it was there before the recording."""
+        if self.leaves is None:
+            return tensor._grad
+        found: Tensor | None = self.leaves.grad_of(tensor)
+        return found
+
+    def bind_grad(self, target: Tensor, value: Tensor | None) -> None:
+        """Note that ``target.grad`` is `value` from now on."""
+        if self.journal is not None:
+            self.journal.binding_grad(target)
+        self.grads[id(target)] = (target, value)
+        if value is not None:
+            self._kept.append(value)
+
+    def took(self, tensor: Tensor, value: Any) -> Any:
+        """Note that a tensor became the Python value `value`."""
+        if self.reason:
+            return value
+        if not isinstance(value, bool | int | float):
+            self.fail("the values of a tensor were taken into Python")
+            return value
+        try:
+            found = self.value_of(tensor)
+        except UnknownTensorError as unknown:
+            self.fail(f"Python takes the value of {unknown}")
+            return value
+        self.builder.checks.append(Check(found, value, here()))
+        return value
+
+    def created(self, tensor: Tensor, how: str) -> None:
+        """Note a tensor that was made from Python numbers: a constant."""
+        if self.reason:
+            return
+        if how != "tensor":
+            self.fail(f"{how} takes the contents of an array that the graph can't watch")
+            return
+        value = self.builder.constant(
+            "constant", spec_of(tensor), np.array(tensor._array, copy=True)
+        )
+        self._kept.append(tensor._array)
+        owner = owner_of(tensor._array)
+        place = self._place(tensor)
+        storage = Storage(owner, place, (), value)
+        self._storages[id(owner)] = storage
+        self._know(place, value, storage)
+
+    # -- the end ------------------------------------------------------------------------
+
+    def storage_of(self, tensor: Tensor) -> Storage | None:
+        """Return what is known of the memory of `tensor`."""
+        if not isinstance(tensor._array, np.ndarray):
+            return None
+        return self._storages.get(id(owner_of(tensor._array)))
+
+    def finish(self, outputs: Sequence[Value]) -> Graph:
+        """Return the graph, with what was written."""
+        inputs = {id(o): v for v, o in self.inputs}
+        for target, bumps in self._bumps.items():
+            storage = next(s for s in self._storages.values() if s.input is target)
+            place = self._written[target]
+            self.builder.writes.append(
+                WriteStorage(target, storage.value, bumps, place)
+            )
+        for tensor, grad in self.grads.values():
+            if id(tensor) not in inputs:
+                continue
+            value = None if grad is None else self.value_of(grad)
+            self.builder.writes.append(BindGrad(inputs[id(tensor)], value))
+        for _, first, last in self._states.values():
+            if first is not last:
+                self.builder.writes.append(WriteState(first, last))
+        return self.builder.finish(outputs)
+
+
+def _will_carry(operator: OpDef, operands: Sequence[Any], tensor: Tensor) -> bool:
+    if not thread.grad_enabled or not operator.differentiable:
+        return False
+    if tensor.dtype.kind not in ("float", "complex"):
+        return False
+    return any(_carries(o) for o in operands)
+
+
+def _carries(operand: Any) -> bool:
+    if isinstance(operand, Tensor):
+        return edge_of(operand) is not None
+    return operand.__class__ is tuple and any(map(_carries, operand))
+
+

@@ -1,0 +1,163 @@
+"""A captured function's life: guards, programs, recording, fallback, explanation."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+from tracegrad.capture.journal import Journal
+from tracegrad.capture.outputs import Fresh
+from tracegrad.capture.session import Recording, record_call
+from tracegrad.captured.explain import Explanation
+from tracegrad.captured.specialization import LEFT, Specialization
+from tracegrad.compiler import DerivedProgram, compile_graph
+from tracegrad.config import config
+from tracegrad.dispatch.state import thread
+from tracegrad.dtypes import get_default_dtype
+from tracegrad.errors import CaptureError
+from tracegrad.ir.graph import Graph
+
+# Beyond this many programs the function stays eager, and says so.
+MAX_SPECIALIZATIONS = 16
+
+
+@final
+class CapturedFunction:
+    """What `trace` returns: callable like the function, and open to look into.
+
+    Attributes
+    ----------
+    eager : callable
+        The user's function.
+    specializations : list of Specialization
+    graph : Graph or None
+        Of the last call that ran a program.
+    source : str
+        The emitted text of that program.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], target: str | None, strict: bool
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.eager = function
+        self.target = target
+        self.strict = strict
+        self.specializations: list[Specialization] = []
+        self._explanation = Explanation(_name_of(function))
+        self._lock = threading.RLock()
+        self._last: Specialization | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function: a program where one fits, else a recorded eager call."""
+        if thread.recorder is not None or thread.transforms:
+            return self.eager(*args, **kwargs)
+        mode = thread.grad_enabled, get_default_dtype()
+        for specialization in self.specializations:
+            if specialization.mode != mode:
+                continue
+            leaves = specialization.matches(self.eager, args, kwargs)
+            if leaves is None:
+                continue
+            result = specialization.run(leaves)
+            if result is not LEFT:
+                self._last = specialization
+                return result
+        return self._record(args, kwargs, mode)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Bind as a method."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def _record(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], mode: tuple[Any, ...]
+    ) -> Any:
+        if len(self.specializations) >= MAX_SPECIALIZATIONS:
+            self._explanation.limit(MAX_SPECIALIZATIONS)
+            return self.eager(*args, **kwargs)
+        misses = self._misses(args, kwargs, mode)
+        recording = record_call(self.eager, args, kwargs, _name_of(self.eager))
+        self._keep(recording, mode, misses)
+        return recording.result
+
+    def record_examples(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Record with example inputs, and put back what the call changed.
+
+        Raises
+        ------
+        CaptureError
+            If the function does something to other objects, which can't be undone.
+        """
+        mode = thread.grad_enabled, get_default_dtype()
+        journal = Journal()
+        try:
+            recording = record_call(
+                self.eager, args, kwargs, _name_of(self.eager), journal=journal
+            )
+        finally:
+            journal.undo()
+        self._keep(recording, mode, [])
+
+    def _misses(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], mode: tuple[Any, ...]
+    ) -> list[str]:
+        found = []
+        for specialization in self.specializations:
+            if specialization.mode != mode:
+                found.append(f"the mode was {specialization.mode} and is {mode}")
+                continue
+            reason = specialization.guards.explain_miss(self.eager, args, kwargs)
+            found.append(reason or "the inputs share memory in another way, or a check left")
+        return found
+
+    def _keep(
+        self, recording: Recording, mode: tuple[Any, ...], misses: list[str]
+    ) -> None:
+        if recording.graph is None:
+            self._explanation.fell_back(recording.reason)
+            if self.strict or config.strict:
+                raise CaptureError(f"{_name_of(self.eager)}: {recording.reason}")
+            return
+        target = self.target or config.target
+        derived = None
+        if any(isinstance(p, Fresh) and p.tape == "live" for p in recording.places):
+            derived = DerivedProgram(recording.graph, target)
+            compiled = derived.forward
+        else:
+            compiled = compile_graph(recording.graph, target)
+        specialization = Specialization(recording, compiled, derived, mode)
+        with self._lock:
+            self.specializations.append(specialization)
+        self._last = specialization
+        self._explanation.captured(specialization, misses)
+
+    @property
+    def graph(self) -> Graph | None:
+        """The graph of the last call that was captured."""
+        return None if self._last is None else self._last.graph
+
+    @property
+    def graphs(self) -> list[Graph]:
+        """The graphs of all specializations."""
+        return [s.graph for s in self.specializations]
+
+    @property
+    def source(self) -> str:
+        """The emitted text of the last call's program; empty if there is none."""
+        return "" if self._last is None else self._last.compiled.source.text
+
+    def explain(self) -> Explanation:
+        """Return the report of what was captured and why not the rest."""
+        return self._explanation
+
+    def cache_clear(self) -> None:
+        """Forget all programs."""
+        with self._lock:
+            self.specializations.clear()
+        self._last = None
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__)

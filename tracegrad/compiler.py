@@ -1,0 +1,90 @@
+"""Graph to Executable: a straight line through passes, code generation and runtime."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from tracegrad.codegen.numpy.target import emit_numpy
+from tracegrad.codegen.program import program_of
+from tracegrad.codegen.source import Source
+from tracegrad.ir.graph import Graph, Value
+from tracegrad.passes.pipeline import PIPELINE
+from tracegrad.passes.vjp import Derived, derive
+from tracegrad.runtime.executable import Executable
+from tracegrad.spec import TensorSpec
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What compiling a graph gave.
+
+    Attributes
+    ----------
+    graph : Graph
+        After the passes.
+    source : Source
+    executable : Executable
+    """
+
+    graph: Graph
+    source: Source
+    executable: Executable
+
+
+def optimized(graph: Graph) -> Graph:
+    """Return `graph` after all passes."""
+    for _, run in PIPELINE:
+        graph = run(graph)
+    return graph
+
+
+def compile_graph(graph: Graph, target: str = "numpy") -> Compiled:
+    """Return `graph` compiled for a target."""
+    final_graph = optimized(graph)
+    source = emit_numpy(program_of(final_graph))
+    return Compiled(final_graph, source, Executable(source))
+
+
+@final
+class DerivedProgram:
+    """A graph with its derivative: forward compiled now, backward when first needed.
+
+    Attributes
+    ----------
+    derived : Derived
+    forward : Compiled
+        Gives the outputs, then the computed residuals.
+    wanted_positions : tuple of int
+        Which inputs a gradient goes to.
+    residual_sources : tuple of (int or None, int or None)
+        For each residual: which input it is, or which of the computed ones.
+    result_specs : tuple of (shape, dtype) or None
+        Of the outputs that carry gradient, where there are several.
+    """
+
+    def __init__(self, graph: Graph, target: str = "numpy") -> None:
+        self.derived: Derived = derive(graph)
+        self.target = target
+        self.forward = compile_graph(self.derived.forward, target)
+        self._backward: Compiled | None = None
+        index = {v: i for i, v in enumerate(graph.inputs)}
+        computed = {v: k for k, v in enumerate(self.derived.computed)}
+        self.wanted_positions = tuple(index[v] for v in self.derived.wanted)
+        self.residual_sources = tuple(
+            (index.get(v), computed.get(v)) for v in self.derived.residuals
+        )
+        specs = tuple(_shape_and_dtype(v) for v in self.derived.cotangents)
+        self.result_specs = specs if len(specs) > 1 else None
+
+    def backward(self) -> Compiled:
+        """Return the compiled backward graph."""
+        if self._backward is None:
+            self._backward = compile_graph(self.derived.backward, self.target)
+        return self._backward
+
+
+def _shape_and_dtype(value: Value) -> tuple[Any, Any]:
+    assert isinstance(value.spec, TensorSpec)
+    return value.spec.shape, value.spec.dtype.numpy

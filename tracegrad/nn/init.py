@@ -1,0 +1,258 @@
+"""Initial values of parameters, from PyTorch's streams. All write in place."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import tracegrad
+from tracegrad.dispatch.generator import Generator
+from tracegrad.dispatch.tensor import Tensor
+from tracegrad.errors import ArgumentError, ShapeError
+
+_GAINS = {
+    "tanh": 5.0 / 3,
+    "relu": math.sqrt(2.0),
+    "selu": 3.0 / 4,
+}
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """Return by how much to scale initial weights before a nonlinearity.
+
+    Parameters
+    ----------
+    nonlinearity : str
+        The function's name: ``"linear"``, ``"conv2d"``, ``"sigmoid"``, ``"tanh"``,
+        ``"relu"``, ``"leaky_relu"``, ``"selu"``.
+    param : float, optional
+        The negative slope of ``leaky_relu``, 0.01 if not given.
+
+    Raises
+    ------
+    ArgumentError
+        If the name is unknown.
+
+    Examples
+    --------
+    >>> calculate_gain("tanh")
+    1.6666666666666667
+    """
+    if nonlinearity in ("linear", "sigmoid") or nonlinearity.startswith("conv"):
+        return 1
+    if nonlinearity == "leaky_relu":
+        slope = 0.01 if param is None else param
+        return math.sqrt(2.0 / (1 + slope**2))
+    if nonlinearity not in _GAINS:
+        raise ArgumentError(f"calculate_gain knows no nonlinearity {nonlinearity!r}")
+    return _GAINS[nonlinearity]
+
+
+def fans_of(tensor: Tensor) -> tuple[int, int]:
+    """Return how many values lead into a unit of a weight, and how many out of it.
+
+    Raises
+    ------
+    ShapeError
+        If the weight has fewer than two dimensions.
+    """
+    if tensor.ndim < 2:
+        raise ShapeError(
+            "fan in and fan out need a weight of at least two dimensions, "
+            f"not {tensor.ndim}"
+        )
+    field = math.prod(tensor.shape[2:])
+    return tensor.shape[1] * field, tensor.shape[0] * field
+
+
+def _fan(tensor: Tensor, mode: str) -> int:
+    if mode not in ("fan_in", "fan_out"):
+        raise ArgumentError(f"the mode must be 'fan_in' or 'fan_out', not {mode!r}")
+    return fans_of(tensor)[mode == "fan_out"]
+
+
+def uniform_(
+    tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
+) -> Tensor:
+    """Fill with uniform draws from [a, b)."""
+    with tracegrad.no_grad():
+        return tensor.uniform_(a, b, generator=generator)  # type: ignore[attr-defined, no-any-return]
+
+
+def normal_(
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Fill with normal draws."""
+    with tracegrad.no_grad():
+        return tensor.normal_(mean, std, generator=generator)  # type: ignore[attr-defined, no-any-return]
+
+
+def trunc_normal_(
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Fill with normal draws cut off to [a, b], by inversion of the distribution."""
+
+    def below(x: float) -> float:
+        return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+    low, high = below((a - mean) / std), below((b - mean) / std)
+    with tracegrad.no_grad():
+        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)  # type: ignore[attr-defined]
+        tensor.erfinv_()  # type: ignore[attr-defined]
+        tensor.mul_(std * math.sqrt(2.0))  # type: ignore[attr-defined]
+        tensor.add_(mean)  # type: ignore[attr-defined]
+        return tensor.clamp_(min=a, max=b)  # type: ignore[attr-defined, no-any-return]
+
+
+def constant_(tensor: Tensor, val: float) -> Tensor:
+    """Fill with one number."""
+    with tracegrad.no_grad():
+        return tensor.fill_(val)  # type: ignore[attr-defined, no-any-return]
+
+
+def ones_(tensor: Tensor) -> Tensor:
+    """Fill with ones."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor: Tensor) -> Tensor:
+    """Fill with zeros."""
+    return constant_(tensor, 0.0)
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """Fill a matrix with the identity.
+
+    Raises
+    ------
+    ShapeError
+        If it is no matrix.
+    """
+    if tensor.ndim != 2:
+        raise ShapeError(f"eye_ takes a matrix, not {tensor.ndim} dimensions")
+    with tracegrad.no_grad():
+        tensor.zero_()  # type: ignore[attr-defined]
+        for i in range(min(tensor.shape)):
+            tensor[i, i] = 1  # type: ignore[index]
+    return tensor
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Fill a convolution's weight so that it passes its channels on.
+
+    Raises
+    ------
+    ShapeError
+        If it is no such weight, or the groups do not divide its channels.
+    """
+    if tensor.ndim not in (3, 4, 5) or tensor.shape[0] % groups:
+        raise ShapeError(
+            "dirac_ takes a weight of 3, 4 or 5 dimensions whose first size the groups "
+            f"divide, not {list(tensor.shape)} with {groups} groups"
+        )
+    each = tensor.shape[0] // groups
+    centre = [s // 2 for s in tensor.shape[2:]]
+    with tracegrad.no_grad():
+        tensor.zero_()  # type: ignore[attr-defined]
+        for group in range(groups):
+            for channel in range(min(each, tensor.shape[1])):
+                tensor[(group * each + channel, channel, *centre)] = 1  # type: ignore[index]
+    return tensor
+
+
+def xavier_uniform_(
+    tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
+) -> Tensor:
+    """Fill with uniform draws of variance ``2 gain**2 / (fan_in + fan_out)``.
+
+    Source: Glorot, Bengio, "Understanding the Difficulty of Training Deep Feedforward
+    Neural Networks" (2010).
+    """
+    fan_in, fan_out = fans_of(tensor)
+    std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
+    bound = math.sqrt(3.0) * std
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(
+    tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
+) -> Tensor:
+    """Fill with normal draws of variance ``2 gain**2 / (fan_in + fan_out)``.
+
+    Source: as for `xavier_uniform_`.
+    """
+    fan_in, fan_out = fans_of(tensor)
+    std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
+    return normal_(tensor, 0.0, std, generator)
+
+
+def kaiming_uniform_(
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Tensor:
+    """Fill with uniform draws of variance ``gain**2 / fan``.
+
+    Source: He et al., "Delving Deep into Rectifiers" (2015).
+    """
+    if 0 in tensor.shape:
+        return tensor
+    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    bound = math.sqrt(3.0) * std
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Tensor:
+    """Fill with normal draws of variance ``gain**2 / fan``.
+
+    Source: as for `kaiming_uniform_`.
+    """
+    if 0 in tensor.shape:
+        return tensor
+    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    return normal_(tensor, 0, std, generator)
+
+
+def sparse_(
+    tensor: Tensor,
+    sparsity: float,
+    std: float = 0.01,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Fill a matrix with normal draws, a share of each column with zeros.
+
+    Raises
+    ------
+    ShapeError
+        If it is no matrix.
+
+    Notes
+    -----
+    Source: Martens, "Deep Learning via Hessian-free Optimization" (2010).
+    """
+    if tensor.ndim != 2:
+        raise ShapeError(f"sparse_ takes a matrix, not {tensor.ndim} dimensions")
+    rows, columns = tensor.shape
+    count = math.ceil(sparsity * rows)
+    with tracegrad.no_grad():
+        tensor.normal_(0, std, generator=generator)  # type: ignore[attr-defined]
+        for column in range(columns):
+            order: Any = tracegrad.randperm(rows)
+            tensor[order[:count], column] = 0  # type: ignore[index]
+    return tensor

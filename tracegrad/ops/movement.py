@@ -1,0 +1,496 @@
+"""Elements put elsewhere, in new memory: flip, roll, repeat, pad, triangles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tracegrad.dispatch.operator import public_function
+from tracegrad.dispatch.tensor import Tensor
+from tracegrad.dtypes import DType, int64
+from tracegrad.errors import ArgumentError, ShapeError
+from tracegrad.ops._families import composite, primitive
+from tracegrad.ops._pointwise import wrapped_scalar
+from tracegrad.ops._reduction import canonical_dim, canonical_dims
+from tracegrad.ops.casts import clone
+from tracegrad.ops.creation import Where, device_of, shape_of
+from tracegrad.ops.joining import cat
+from tracegrad.ops.reductions import sum as sum_
+from tracegrad.ops.shaping import written_into_zeros
+from tracegrad.ops.views import (
+    expand,
+    reshape,
+    reshaped_view,
+    slice_,
+    transpose,
+    unsqueeze,
+)
+from tracegrad.ops.windows import diagonal
+from tracegrad.sizes import shape_text
+from tracegrad.spec import TensorSpec
+
+
+def _row_major(input: TensorSpec, **attributes: Any) -> TensorSpec:
+    return TensorSpec(input.dtype, input.shape, (), input.device)
+
+
+def _matrix(rng: Any) -> Any:
+    return rng.standard_normal((3, 4))
+
+
+# -- flip, roll, rot90 ----------------------------------------------------------------
+
+
+def _flip_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
+    if not attributes["dims"]:
+        return {"dims": ()}
+    return {"dims": canonical_dims("flip", attributes["dims"], operands[0].ndim)}
+
+
+def _flip_kernel(xp: Any, input: Any, dims: tuple[int, ...]) -> Any:
+    if input.ndim == 0:
+        return xp.array(input, copy=True)
+    return xp.array(xp.flip(input, dims), copy=True, order="C")
+
+
+@primitive(
+    "movement",
+    abstract=_row_major,
+    kernel=_flip_kernel,
+    canonical=_flip_canonical,
+    linear_in=("input",),
+    examples=lambda rng: [((_matrix(rng), 0, 1), {})],
+)
+def flip(input: Tensor, *dims: int) -> Tensor:
+    """The elements in the opposite order along dimensions; a copy."""
+
+
+flip.vjp(input=lambda ct, dims: flip(ct, *dims))
+
+
+@public_function()
+def fliplr(input: Tensor) -> Tensor:
+    """Return columns in the opposite order (dimension 1)."""
+    if input.ndim < 2:
+        raise ShapeError(f"fliplr wants at least 2 dimensions, not {input.ndim}")
+    return flip(input, 1)  # type: ignore[no-any-return]
+
+
+@public_function()
+def flipud(input: Tensor) -> Tensor:
+    """Return rows in the opposite order (dimension 0)."""
+    if input.ndim < 1:
+        raise ShapeError("flipud wants at least one dimension")
+    return flip(input, 0)  # type: ignore[no-any-return]
+
+
+def _roll_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
+    shifts, dims = attributes["shifts"], attributes["dims"]
+    shifts = shifts if isinstance(shifts, tuple) else (shifts,)
+    dims = dims if isinstance(dims, tuple) else (dims,)
+    if dims == (None,):
+        dims = ()
+    if (dims and len(shifts) != len(dims)) or (not dims and len(shifts) != 1):
+        raise ShapeError(
+            f"roll: {len(shifts)} shifts and {len(dims)} dimensions; give as many"
+        )
+    ndim = operands[0].ndim
+    return {
+        "shifts": shifts,
+        "dims": tuple(canonical_dim("roll", d, ndim) for d in dims),
+    }
+
+
+def _roll_kernel(
+    xp: Any, input: Any, shifts: tuple[int, ...], dims: tuple[int, ...]
+) -> Any:
+    if input.ndim == 0:
+        return xp.array(input, copy=True)
+    rolled = xp.roll(input, shifts, dims) if dims else xp.roll(input, shifts[0])
+    return xp.ascontiguousarray(rolled)
+
+
+@primitive(
+    "movement",
+    abstract=_row_major,
+    kernel=_roll_kernel,
+    canonical=_roll_canonical,
+    linear_in=("input",),
+    examples=lambda rng: [((_matrix(rng), (1, -2), (0, 1)), {}), ((_matrix(rng), 3), {})],
+)
+def roll(
+    input: Tensor,
+    shifts: int | tuple[int, ...],
+    dims: int | tuple[int, ...] | None = None,
+) -> Tensor:
+    """The elements moved along dimensions, the last ones to the front.
+
+    Without dimensions the elements are moved as one row.
+    """
+
+
+roll.vjp(
+    input=lambda ct, shifts, dims: roll(ct, tuple(-s for s in shifts), dims or None)
+)
+
+
+@public_function()
+def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
+    """Return `input` turned `k` times by 90 degrees, from the first dim to the second.
+
+    Raises
+    ------
+    ShapeError
+        If `dims` are not two different dimensions.
+    """
+    if len(dims) != 2 or input.ndim < 2:
+        raise ShapeError(f"rot90 wants two dimensions, not {list(dims)}")
+    first, second = (canonical_dim("rot90", d, input.ndim) for d in dims)
+    if first == second:
+        raise ShapeError(f"rot90: both dimensions are {first}")
+    turns = k % 4
+    if turns == 0:
+        return clone(input)  # type: ignore[no-any-return]
+    if turns == 2:
+        return flip(input, first, second)  # type: ignore[no-any-return]
+    turned = transpose(flip(input, second if turns == 1 else first), first, second)
+    return clone(turned)  # type: ignore[no-any-return]
+
+
+# -- triangles ------------------------------------------------------------------------
+
+
+def _check_matrix(name: str, input: TensorSpec, **attributes: Any) -> TensorSpec:
+    if input.ndim < 2:
+        raise ShapeError(f"{name} wants at least 2 dimensions, not {input.ndim}")
+    return _row_major(input)
+
+
+@primitive(
+    "movement",
+    abstract=lambda input, diagonal: _check_matrix("tril", input),
+    kernel=lambda xp, input, diagonal: xp.ascontiguousarray(xp.tril(input, diagonal)),
+    linear_in=("input",),
+    inplace=True,
+    examples=lambda rng: [((_matrix(rng), -1), {})],
+)
+def tril(input: Tensor, diagonal: int = 0) -> Tensor:
+    """Matrices with zeros above a diagonal."""
+
+
+tril.vjp(input=lambda ct, diagonal: tril(ct, diagonal))
+
+
+@primitive(
+    "movement",
+    abstract=lambda input, diagonal: _check_matrix("triu", input),
+    kernel=lambda xp, input, diagonal: xp.ascontiguousarray(xp.triu(input, diagonal)),
+    linear_in=("input",),
+    inplace=True,
+    examples=lambda rng: [((_matrix(rng), 1), {})],
+)
+def triu(input: Tensor, diagonal: int = 0) -> Tensor:
+    """Matrices with zeros below a diagonal."""
+
+
+triu.vjp(input=lambda ct, diagonal: triu(ct, diagonal))
+
+
+def _triangle_abstract(
+    row: int, col: int, offset: int, lower: bool, dtype: DType, device: Any
+) -> TensorSpec:
+    if row < 0 or col < 0:
+        raise ShapeError(f"a triangle of {row} rows and {col} columns can't be made")
+    count = sum(
+        min(max(i + offset + 1, 0), col) if lower else col - min(max(i + offset, 0), col)
+        for i in range(row)
+    )
+    return TensorSpec(dtype, (2, count), (), device)
+
+
+def _triangle_kernel(
+    xp: Any, row: int, col: int, offset: int, lower: bool, dtype: DType, device: Any
+) -> Any:
+    ones = xp.ones((row, col), dtype=bool)
+    chosen = xp.tril(ones, offset) if lower else xp.triu(ones, offset)
+    return xp.stack(xp.nonzero(chosen)).astype(dtype.numpy)
+
+
+@primitive(
+    "creation",
+    abstract=_triangle_abstract,
+    kernel=_triangle_kernel,
+    public=False,
+    method=False,
+)
+def triangle_indices(
+    row: int, col: int, offset: int, lower: bool, dtype: DType, device: Any
+) -> Tensor:
+    """Rows and columns of a triangle of a matrix."""
+
+
+@public_function(method=False)
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: DType = int64, device: Where = None
+) -> Tensor:
+    """Make the row and column indices of the lower triangle, shape (2, n)."""
+    return triangle_indices(row, col, offset, True, dtype, device_of(device))  # type: ignore[no-any-return]
+
+
+@public_function(method=False)
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: DType = int64, device: Where = None
+) -> Tensor:
+    """Make the row and column indices of the upper triangle, shape (2, n)."""
+    return triangle_indices(row, col, offset, False, dtype, device_of(device))  # type: ignore[no-any-return]
+
+
+# -- diagonals ------------------------------------------------------------------------
+
+
+@composite()
+def diag_embed(
+    input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1
+) -> Tensor:
+    """Matrices that have the last dimension on a diagonal and zeros elsewhere."""
+    ndim = input.ndim + 1
+    first = canonical_dim("diag_embed", dim1, ndim)
+    second = canonical_dim("diag_embed", dim2, ndim)
+    if first == second:
+        raise ShapeError(f"diag_embed: both dimensions are {first}")
+    side = input._array.shape[-1] + abs(offset)
+    shape = list(input._array.shape[:-1])
+    for dim in sorted((first, second)):
+        shape.insert(dim, side)
+    spec = (tuple(shape), input._array.dtype)
+    return written_into_zeros(
+        input, spec, diagonal, offset=offset, dim1=first, dim2=second
+    )
+
+
+@public_function()
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
+    """Return the matrix with a vector on its diagonal, or the diagonal of a matrix.
+
+    Raises
+    ------
+    ShapeError
+        If there are neither one nor two dimensions.
+    """
+    if input.ndim == 1:
+        return diag_embed(input, diagonal)  # type: ignore[no-any-return]
+    if input.ndim == 2:
+        return clone(input.diagonal(diagonal))  # type: ignore[attr-defined, no-any-return]
+    raise ShapeError(f"diag takes a vector or a matrix, not {input.ndim} dimensions")
+
+
+@composite(public=False, method=False)
+def matrix_trace(input: Tensor) -> Tensor:
+    """Sum of the diagonal of a matrix."""
+    if input.ndim != 2:
+        raise ShapeError(f"trace takes a matrix, not {input.ndim} dimensions")
+    return sum_(diagonal(input))  # type: ignore[no-any-return]
+
+
+Tensor.trace = lambda self: matrix_trace(self)  # type: ignore[attr-defined]
+
+
+# -- repeat -------------------------------------------------------------------------
+
+
+@composite(name="repeat", public=False, method=False)
+def tiled(input: Tensor, repeats: tuple[int, ...]) -> Tensor:
+    """The tensor laid several times along each dimension; a copy."""
+    if len(repeats) < input.ndim or any(n < 0 for n in repeats):
+        raise ShapeError(
+            f"repeat: {list(repeats)} must hold a number, not negative, for each of "
+            f"the {input.ndim} dimensions"
+        )
+    shape = (1,) * (len(repeats) - input.ndim) + tuple(input._array.shape)
+    twice = [size for s in shape for size in (1, s)]
+    spread = [size for n, s in zip(repeats, shape, strict=True) for size in (n, s)]
+    copied = clone(expand(reshape(input, *twice), *spread), True)
+    return reshaped_view(  # type: ignore[no-any-return]
+        copied, *(n * s for n, s in zip(repeats, shape, strict=True))
+    )
+
+
+def _repeat(input: Tensor, *repeats: Any) -> Tensor:
+    """Return `input` laid several times along each dimension; a copy.
+
+    Parameters
+    ----------
+    input : Tensor, shape (...)
+    *repeats : int, or one sequence of int
+        One for each dimension; more make new dimensions in front.
+
+    Raises
+    ------
+    ShapeError
+        If there are fewer numbers than dimensions, or negative ones.
+    """
+    return tiled(input, shape_of(repeats))  # type: ignore[no-any-return]
+
+
+Tensor.repeat = _repeat  # type: ignore[attr-defined]
+
+
+@public_function()
+def tile(input: Tensor, *dims: Any) -> Tensor:
+    """Return `input` laid several times along the last dimensions."""
+    counts = dims[0] if len(dims) == 1 and isinstance(dims[0], list | tuple) else dims
+    ones = (1,) * (input.ndim - len(counts))
+    return tiled(input, (*ones, *counts))  # type: ignore[no-any-return]
+
+
+@composite(public=False, method=False)
+def repeat_each(input: Tensor, repeats: int, dim: int) -> Tensor:
+    """Each place along a dimension repeated; a copy."""
+    shape = tuple(input._array.shape)
+    spread = (*shape[: dim + 1], repeats, *shape[dim + 1 :])
+    copied = clone(expand(unsqueeze(input, dim + 1), *spread), True)
+    return reshaped_view(copied, *shape[:dim], shape[dim] * repeats, *shape[dim + 1 :])  # type: ignore[no-any-return]
+
+
+# -- pad ----------------------------------------------------------------------------
+
+
+def _check_pad(pad: tuple[int, ...], ndim: int) -> None:
+    if len(pad) % 2 or len(pad) > 2 * ndim:
+        raise ShapeError(
+            f"pad: {len(pad)} numbers for {ndim} dimensions; give two for each of the "
+            "last dimensions"
+        )
+
+
+def _padding_by_dim(pad: tuple[int, ...], ndim: int) -> list[tuple[int, int]]:
+    """Return what is added before and after each dimension, in their order."""
+    pairs = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
+    return [(0, 0)] * (ndim - len(pairs)) + pairs[::-1]
+
+
+def _constant_pad_abstract(
+    input: TensorSpec, pad: tuple[int, ...], value: complex
+) -> TensorSpec:
+    _check_pad(pad, input.ndim)
+    sizes = [
+        size + before + after
+        for size, (before, after) in zip(
+            input.shape, _padding_by_dim(pad, input.ndim), strict=True
+        )
+    ]
+    if any(isinstance(s, int) and s < 0 for s in sizes):
+        raise ShapeError(
+            f"pad: {list(pad)} leaves nothing of shape {shape_text(input.shape)}"
+        )
+    return TensorSpec(input.dtype, tuple(sizes), (), input.device)
+
+
+def _constant_pad_kernel(
+    xp: Any, input: Any, pad: tuple[int, ...], value: complex
+) -> Any:
+    pairs = _padding_by_dim(pad, input.ndim)
+    sizes = [s + a + b for s, (a, b) in zip(input.shape, pairs, strict=True)]
+    result = xp.full(sizes, value, dtype=input.dtype)
+    inner, source = [], []
+    for size, (before, after) in zip(input.shape, pairs, strict=True):
+        source.append(slice(max(-before, 0), size - max(-after, 0)))
+        inner.append(slice(max(before, 0), size + before + after - max(after, 0)))
+    result[tuple(inner)] = input[tuple(source)]
+    return result
+
+
+def _constant_pad_canonical(
+    operands: Any, attributes: dict[str, Any]
+) -> dict[str, Any]:
+    dtype = operands[0].dtype
+    value = 0 if attributes["value"] is None else attributes["value"]
+    return {"pad": attributes["pad"], "value": wrapped_scalar(value, dtype).item()}
+
+
+@primitive(
+    "movement",
+    abstract=_constant_pad_abstract,
+    kernel=_constant_pad_kernel,
+    canonical=_constant_pad_canonical,
+    public=False,
+    method=False,
+    examples=lambda rng: [((_matrix(rng), (1, -1, 0, 2), 0.5), {})],
+)
+def constant_pad(
+    input: Tensor, pad: tuple[int, ...], value: float | None = None
+) -> Tensor:
+    """The tensor framed by a number; negative widths cut."""
+
+
+constant_pad.vjp(input=lambda ct, pad: constant_pad(ct, tuple(-n for n in pad)))
+constant_pad.jvp(input=lambda t, pad: constant_pad(t, pad))
+
+
+def _check_mirror(mode: str, size: int, before: int, after: int) -> None:
+    limit = {"reflect": size - 1, "circular": size}.get(mode)
+    if limit is not None and max(before, after) > limit:
+        raise ShapeError(
+            f"pad: {mode} padding of {before} and {after} needs a dimension larger "
+            f"than {size}"
+        )
+    if size == 0 and (before or after):
+        raise ShapeError(f"pad: {mode} padding of an empty dimension")
+
+
+def _pad_one(input: Tensor, mode: str, dim: int, before: int, after: int) -> Tensor:
+    size = input._array.shape[dim]
+    if before < 0 or after < 0:
+        start, stop = max(-before, 0), size - max(-after, 0)
+        cut = slice_(input, dim, start, stop)
+        return _pad_one(cut, mode, dim, max(before, 0), max(after, 0))
+    if before == 0 == after:
+        return input
+    _check_mirror(mode, size, before, after)
+    parts = _frame(input, mode, dim, before, after)
+    return cat([p for p in parts if p._array.shape[dim] != 0], dim)  # type: ignore[no-any-return]
+
+
+def _frame(
+    input: Tensor, mode: str, dim: int, before: int, after: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    size = input._array.shape[dim]
+    if mode == "reflect":
+        left = flip(slice_(input, dim, 1, before + 1), dim)
+        right = flip(slice_(input, dim, size - 1 - after, size - 1), dim)
+    elif mode == "circular":
+        left = slice_(input, dim, size - before, size)
+        right = slice_(input, dim, 0, after)
+    else:
+        left = _repeated(slice_(input, dim, 0, 1), dim, before)
+        right = _repeated(slice_(input, dim, size - 1, size), dim, after)
+    return left, input, right
+
+
+def _repeated(input: Tensor, dim: int, count: int) -> Tensor:
+    shape = list(input._array.shape)
+    shape[dim] = count
+    return expand(input, *shape)  # type: ignore[no-any-return]
+
+
+@composite(public=False, method=False)
+def pad(
+    input: Tensor,
+    pad: tuple[int, ...],
+    mode: str = "constant",
+    value: float | None = None,
+) -> Tensor:
+    """The tensor framed in its last dimensions: by a number or by its own elements."""
+    if mode == "constant":
+        return constant_pad(input, pad, value)  # type: ignore[no-any-return]
+    if mode not in ("reflect", "replicate", "circular"):
+        raise ArgumentError(
+            f"pad: the mode is constant, reflect, replicate or circular, not {mode!r}"
+        )
+    if value is not None and value != 0:
+        raise ArgumentError(f"pad: mode {mode!r} takes no value")
+    _check_pad(pad, input.ndim)
+    framed = input
+    for dim, (before, after) in enumerate(_padding_by_dim(pad, input.ndim)):
+        framed = _pad_one(framed, mode, dim, before, after)
+    return clone(framed) if framed is input else framed

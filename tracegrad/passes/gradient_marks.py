@@ -1,0 +1,29 @@
+"""Removes what only says where gradients flow, from graphs that need no derivative.
+
+::
+
+    %d: f32[4] = detach(%x)
+    %y: f32[4] = exp(%d)
+
+becomes ``exp(%x)``; `graft(old, new)` becomes ``new``.
+"""
+
+from __future__ import annotations
+
+from tracegrad.ir.builder import rebuilt
+from tracegrad.ir.graph import Graph, Node, Value
+
+
+def remove_gradient_marks(graph: Graph) -> Graph:
+    """Return `graph` with detach and graft nodes replaced by their values."""
+    replaced: dict[Value, Value] = {}
+    nodes: list[Node] = []
+    for node in graph.nodes:
+        name = node.operator.facts.get("gradient_only")
+        if name is None:
+            nodes.append(node)
+            continue
+        operand = node.inputs[node.operator.operand_index[name]]
+        assert isinstance(operand, Value)
+        replaced[node.result] = replaced.get(operand, operand)
+    return rebuilt(graph, nodes, replaced) if replaced else graph
