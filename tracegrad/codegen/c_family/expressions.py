@@ -122,9 +122,9 @@ def add_helpers(
 ) -> None:
     """Note the helper functions that an operator's text calls.
 
-    ``facts.c_helpers`` maps their names, without the dtype, to their texts.
+    ``facts.c_helper_texts`` maps their names, without the dtype, to their texts.
     """
-    texts: Mapping[str, str] = getattr(facts, "c_helpers", {})
+    texts: Mapping[str, str] = getattr(facts, "c_helper_texts", {})
     for name, body in texts.items():
         if not re.search(rf"\b{name}(?![a-z0-9])", text):
             continue

@@ -26,6 +26,8 @@ log10 log1p log2 logb lrint lround max min modf nan nearbyint nextafter norm nor
 pow rcbrt remainder remquo rhypot rint round rsqrt scalbln scalbn signbit sin sincos
 sinh sinpi sqrt tan tanh tgamma trunc y0 y1 yn
 """.split()
+# Functions of emitted sources begin like this.
+_PREFIXES = ("tg_", "warp_", "block_", "column_")
 RESERVED = frozenset(_KEYWORDS) | frozenset(_FUNCTIONS) | {f + "f" for f in _FUNCTIONS}
 
 
@@ -46,8 +48,7 @@ class CNames:
         """Return an identifier that was not given before."""
         base = re.sub(r"\W", "_", hint, flags=re.ASCII).strip("_") or "v"
         base = re.sub(r"__+", "_", base)
-        # Helper functions begin like this; a leading digit is no name at all.
-        if base[0].isdigit() or base.startswith("tg_"):
+        if base[0].isdigit() or base.startswith(_PREFIXES):
             base = "v_" + base
         name, count = base, 0
         while name in self._used:

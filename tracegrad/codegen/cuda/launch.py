@@ -18,8 +18,11 @@ from tracegrad.dtypes import DType
 from tracegrad.ir.graph import Operand, Value
 
 
+_LINE = 84
+
+
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Temporary:
     """Memory between the launches of one kernel.
 
@@ -69,6 +72,13 @@ class Head:
     threads: int
     comments: list[UserText]
 
+    def listed(self) -> str:
+        """Return the parameters, each on its own line where one is too short."""
+        line = ", ".join(self.parameters)
+        if len(line) + len(self.name) < _LINE:
+            return line
+        return "\n    " + ",\n    ".join(self.parameters)
+
 
 @final
 @dataclass(slots=True)
@@ -86,14 +96,11 @@ class CudaSource:
     helpers : Helpers
     names : CNames
         Of its kernels.
-    launches : list of str
-        The kernels' names, in order.
     """
 
     def __init__(self) -> None:
         self.helpers = cuda_helpers()
         self.names = CNames(CUDA.reserved)
-        self.launches: list[str] = []
         self._texts: list[str] = []
         self._folds: dict[str, _Teams] = {}
 
@@ -104,18 +111,16 @@ class CudaSource:
 
     def add(self, template: str, head: Head, **values: Any) -> None:
         """Add a kernel."""
-        self.launches.append(head.name)
         self._texts.append(render(template, kernel=head, **values))
 
     def text(self) -> str:
         """Return the whole source."""
         folds = [_rendered(f.fold, f.teams) for f in self._folds.values()]
         teams = render("cuda/team.cu.j2", folds=folds, height=COLUMN_HEIGHT)
+        parts = [*self.helpers.texts(), *teams.split("\n\n"), *self._texts]
         return render(
             "cuda/source.cu.j2",
-            helpers=self.helpers.texts(),
-            teams=teams.strip(),
-            kernels=[text.rstrip() for text in self._texts],
+            parts=[text.strip() for text in parts if text.strip()],
         )
 
 

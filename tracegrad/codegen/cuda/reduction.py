@@ -103,7 +103,7 @@ class _Writer:
         self.full = {v: a for v, a in writes.items() if kernel.is_full(v)}
 
     def in_one_launch(self) -> Launch:
-        launch = _LaunchWriter(self, self.reads, list(self.writes.values()))
+        launch = _LaunchWriter(self, self.reads, list(self.writes.values()), {})
         for level in range(len(self.groups) + 1):
             nodes = self.groups[level] if level < len(self.groups) else []
             outputs = [v for v in self.full if self.levels[v] == level]
@@ -169,9 +169,9 @@ class _Writer:
         stored: Mapping[Value, Argument],
         partials: Mapping[Value, Temporary],
     ) -> Launch:
-        launch = _LaunchWriter(self, reads, [], chunk=self.length)
+        launch = _LaunchWriter(self, reads, [], partials, chunk=self.length)
         launch.stage(nodes, {})
-        launch.store_partials(partials)
+        launch.store_partials()
         return launch.finish(f"{self.kernel.name}_chunks", partials, stored)
 
     def _fold_partials(
@@ -189,8 +189,9 @@ class _Writer:
             if v not in self.full and max(self.levels[v], 1) == level + 1
         }
         writes = {**rows, **kept}
-        launch = _LaunchWriter(self, reads, list(writes.values()), self.chunks)
-        launch.stage_of_partials(nodes, partials)
+        arrays = list(writes.values())
+        launch = _LaunchWriter(self, reads, arrays, partials, self.chunks)
+        launch.stage_of_partials(nodes)
         launch.store_rows(writes)
         return launch.finish(self.kernel.name, writes, stored)
 
@@ -204,6 +205,8 @@ class _LaunchWriter:
     owner : _Writer
     reads : mapping from Value to Array
     writes : sequence of Array
+    partials : mapping from Value to Temporary
+        Where the results of chunks lie, by the reduction's result.
     reduced : int
         How many elements are folded, if not those of the kernel's domain.
     chunk : int
@@ -215,6 +218,7 @@ class _LaunchWriter:
         owner: _Writer,
         reads: Mapping[Value, Array],
         writes: Sequence[Array],
+        partials: Mapping[Value, Temporary],
         reduced: int | None = None,
         chunk: int = 0,
     ) -> None:
@@ -226,14 +230,14 @@ class _LaunchWriter:
         self.arrays = [*reads.values(), *writes]
         self.index = index_type(self.geometry.sizes, self.arrays)
         self.team = self._team()
-        names = kernel_names(self.arrays)
+        self.partials = partials
+        names = kernel_names([*self.arrays, *map(_array, partials.values())])
         self.naming = Naming(owner.kernel, reads, self.source.helpers, names)
         self.outside = Scope(self.naming, [])
         self.rows = self._space(self.geometry.kept, "row", "column")
         self.row = Scope(self.naming, [self.rows], self.outside)
         self.stages: list[Stage] = []
         self.stores: list[Statement] = []
-        self.partials: list[Temporary] = []
 
     def _team(self) -> str:
         if not self.geometry.rows:
@@ -263,9 +267,7 @@ class _LaunchWriter:
         self.stages.append(Stage(self.row.drained(), loop, foldings))
         self._results(nodes, foldings)
 
-    def stage_of_partials(
-        self, nodes: Sequence[Node], partials: Mapping[Value, Temporary]
-    ) -> None:
+    def stage_of_partials(self, nodes: Sequence[Node]) -> None:
         """Add a loop that folds what the chunks gave."""
         scope = Scope(self.naming, [], self.row)
         place = f"row * {self.reduced} + column"
@@ -273,8 +275,7 @@ class _LaunchWriter:
             place = f"row * {self.geometry.kept_size} + column"
         foldings = []
         for node in nodes:
-            partial = partials[node.result]
-            self.partials.append(partial)
+            partial = self.partials[node.result]
             foldings.append(self._accumulate(scope, node, f"{partial.name}[{place}]"))
         self.stages.append(Stage(self.row.drained(), scope.statements, foldings))
         self._results(nodes, foldings)
@@ -315,13 +316,13 @@ class _LaunchWriter:
         """Write values that have one element for each fold."""
         self.stores += [self.row.store(v, a) for v, a in writes.items()]
 
-    def store_partials(self, partials: Mapping[Value, Temporary]) -> None:
+    def store_partials(self) -> None:
         """Write what a chunk gave."""
         place = f"row * {self.owner.chunks} + blockIdx.y"
         if not self.geometry.rows:
             place = f"blockIdx.y * {self.geometry.kept_size} + column"
         foldings = [f for stage in self.stages for f in stage.reductions]
-        for partial, folding in zip(partials.values(), foldings, strict=True):
+        for partial, folding in zip(self.partials.values(), foldings, strict=True):
             line = f"{partial.name}[{place}] = {folding.variable};"
             self.stores.append(Statement(line))
 
@@ -334,8 +335,10 @@ class _LaunchWriter:
         """Add the kernel to the source; return its launch."""
         texts, values = read_parameters(self.naming)
         arguments: list[Argument] = [stored.get(v, v) for v in values]
-        texts += [parameter(_array(p), written=False) for p in self.partials]
-        arguments += self.partials
+        if not self.chunk:
+            partials = self.partials.values()
+            texts += [parameter(_array(p), written=False) for p in partials]
+            arguments += partials
         for value, target in writes.items():
             array = _array(target)
             texts.append(parameter(array, written=True))
