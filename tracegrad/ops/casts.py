@@ -39,7 +39,7 @@ def _to_attribute(name: str, operands: tuple[Typed, ...], dtype: DType | None) -
 
 @pointwise(
     numpy="{input}",
-    c={"bool": "{input}", "int": "{input}", "float": "tg_cast_{t}_{r}({input})"},
+    c="{input}",
     promote=_to_attribute,
     inplace=False,
     method=False,
