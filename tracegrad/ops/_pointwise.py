@@ -27,7 +27,8 @@ from tracegrad.dtypes import (
     get_default_dtype,
 )
 from tracegrad.errors import DivisionError, DTypeError, ShapeError
-from tracegrad.ops._numpy_helpers import HELPERS
+from tracegrad.ops._c_helpers import C_HELPERS
+from tracegrad.ops._numpy_helpers import HELPERS, helper_source
 from tracegrad.ops._promotion import Promotion, Typed, Types, arithmetic, comparing
 from tracegrad.sizes import broadcast_shapes
 from tracegrad.spec import ScalarSpec, TensorSpec, elementwise_strides
@@ -81,6 +82,19 @@ class Pointwise:
     numpy_helpers: tuple[str, ...]
     types_cache: dict[Any, Types] = field(default_factory=dict)
     kernels: dict[Any, Callable[..., Any]] = field(default_factory=dict)
+
+    @property
+    def c_helper_texts(self) -> dict[str, str]:
+        """The C texts of `c_helpers`, with their placeholders."""
+        return {name: C_HELPERS[name] for name in self.c_helpers}
+
+    @property
+    def numpy_helper_texts(self) -> dict[str, str]:
+        """The sources of `numpy_helpers`, by name, each after what it needs."""
+        found: dict[str, str] = {}
+        for name in self.numpy_helpers:
+            found |= helper_source(name)
+        return found
 
     def types(
         self, name: str, operands: tuple[Typed, ...], dtype: DType | None = None

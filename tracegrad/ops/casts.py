@@ -40,7 +40,7 @@ def _to_attribute(name: str, operands: tuple[Typed, ...], dtype: DType | None) -
 
 @pointwise(
     numpy="{input}",
-    c={"bool": "{input}", "int": "{input}", "float": "tg_cast_{t}_{r}({input})"},
+    c="{input}",
     promote=_to_attribute,
     reference=lambda input: input,
     examples=lambda rng: [((rng.normal(size=(3, 4)),), {"dtype": float64})],

@@ -41,7 +41,7 @@ def _start_of_max(dtype: DType) -> float:
 
 @reduction(
     numpy="np.amax({x}, axis={axis}, keepdims={keepdims})",
-    combine="max({a}, {b})",
+    combine="{a} > {b} || {a} != {a} ? {a} : {b}",
     start=_start_of_max,
     result_dtype=lambda dtype: dtype,
 )
