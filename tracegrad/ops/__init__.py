@@ -4,9 +4,11 @@ Importing the package defines them all; a module's public names are its operator
 """
 
 from tracegrad.ops import (
+    activations,
     arithmetic,
     bitwise,
     casts,
+    class_losses,
     comparison,
     complex_numbers,
     contraction,
@@ -23,6 +25,7 @@ from tracegrad.ops import (
     error_functions,
     exponential,
     extremes,
+    gates,
     gathering,
     hooking,
     hyperbolic,
@@ -30,6 +33,8 @@ from tracegrad.ops import (
     indexing,
     joining,
     logical,
+    losses,
+    margin_losses,
     masking,
     max_pooling,
     movement,
@@ -58,13 +63,12 @@ from tracegrad.ops import (
     writing,
 )
 
-# After all modules: what they define becomes methods of Tensor.
-dunders.install()
-
 __all__ = [
+    "activations",
     "arithmetic",
     "bitwise",
     "casts",
+    "class_losses",
     "comparison",
     "complex_numbers",
     "contraction",
@@ -81,6 +85,7 @@ __all__ = [
     "error_functions",
     "exponential",
     "extremes",
+    "gates",
     "gathering",
     "hooking",
     "hyperbolic",
@@ -88,6 +93,8 @@ __all__ = [
     "indexing",
     "joining",
     "logical",
+    "losses",
+    "margin_losses",
     "masking",
     "max_pooling",
     "movement",
@@ -115,3 +122,5 @@ __all__ = [
     "windows",
     "writing",
 ]
+
+dunders.install()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -70,6 +71,22 @@ def composite(**properties: Any) -> Decorator:
     """Define an operator by a body of other operators (decorator)."""
 
     def wrap(function: Callable[..., Any]) -> OpDef:
-        return define(OpDef(function, "composite", body=function, **properties))
+        operator = OpDef(function, "composite", body=function, **properties)
+        operator.body = _by_operands(operator)
+        return define(operator)
 
     return wrap
+
+
+def _by_operands(operator: OpDef) -> Callable[..., Any]:
+    """Return the body as a function of the operands first, whatever their places."""
+    function = operator.function
+    names = tuple(operator.operand_index)
+    if tuple(operator.signature.parameters)[: len(names)] == names:
+        return function
+
+    @functools.wraps(function)
+    def body(*operands: Any, **attributes: Any) -> Any:
+        return function(**dict(zip(names, operands, strict=True)), **attributes)
+
+    return body
