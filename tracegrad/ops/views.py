@@ -32,6 +32,10 @@ def _permuted(spec: TensorSpec, dims: tuple[int, ...]) -> TensorSpec:
 
 def _permute_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
     ndim = operands[0].ndim
+    if len(attributes["dims"]) != ndim:
+        raise ShapeError(
+            f"permute: {len(attributes['dims'])} dims for a tensor of {ndim} dimensions"
+        )
     dims = tuple(canonical_dim("permute", d, ndim) for d in attributes["dims"])
     if sorted(dims) != list(range(ndim)):
         raise ShapeError(
