@@ -20,12 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, final
+from typing import Any, ClassVar, TypeAlias, final
 
 from tracegrad.ir.axes import Axes, Domain, add_node
 from tracegrad.ir.builder import rebuilt
 from tracegrad.ir.fused import fused
 from tracegrad.ir.graph import Graph, Node, Value
+from tracegrad.passes.manager import Pass
 from tracegrad.spec import TensorSpec
 
 # Above this, a kernel's source gets long and its registers few.
@@ -333,3 +334,15 @@ def _with_inner_results(
 
 def _names(group: _Group) -> list[str]:
     return [n.scope or n.operator.name for n in group.nodes if not n.operator.is_view]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Fuse(Pass):
+    """Put groups of nodes that can be one kernel into ``fused`` nodes."""
+
+    name: ClassVar[str] = "fuse"
+
+    def run(self, graph: Graph) -> Graph:
+        """Return the graph with fused nodes."""
+        return fuse(graph)

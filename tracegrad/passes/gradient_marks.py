@@ -10,11 +10,27 @@ becomes ``exp(%x)``; `graft(old, new)` becomes ``new``.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar, final
+
 from tracegrad.ir.builder import rebuilt
 from tracegrad.ir.graph import Graph, Node, Value
+from tracegrad.passes.manager import Pass
 
 
-def remove_gradient_marks(graph: Graph) -> Graph:
+@final
+@dataclass(frozen=True, slots=True)
+class RemoveGradientMarks(Pass):
+    """Replace detach and graft nodes by their values."""
+
+    name: ClassVar[str] = "remove-gradient-marks"
+
+    def run(self, graph: Graph) -> Graph:
+        """Return the graph without them."""
+        return _without_marks(graph)
+
+
+def _without_marks(graph: Graph) -> Graph:
     """Return `graph` with detach and graft nodes replaced by their values."""
     replaced: dict[Value, Value] = {}
     nodes: list[Node] = []
