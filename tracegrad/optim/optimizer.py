@@ -168,7 +168,8 @@ class Optimizer:
             for group in self.param_groups:
                 for parameter in group["params"]:
                     if parameter.grad is not None:
-                        self._update(parameter, self.state[parameter], group)
+                        state = self.state.get(parameter, {})
+                        self._update(parameter, state, group)
         for before, hook in list(self._step_hooks.values()):
             if not before:
                 hook(self, (closure,), {})
