@@ -4,6 +4,7 @@ Importing the package defines them all; a module's public names are its operator
 """
 
 from tracegrad.ops import (
+    aliasing,
     arithmetic,
     bitwise,
     casts,
@@ -62,6 +63,7 @@ from tracegrad.ops import (
 dunders.install()
 
 __all__ = [
+    "aliasing",
     "arithmetic",
     "bitwise",
     "casts",
