@@ -43,11 +43,11 @@ class RandomGraphs:
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
-        self._makers = [
-            (maker, operator)
-            for operator in OPERATORS.values()
-            if (maker := _maker_for(operator)) is not None
-        ]
+        # One family is as likely as another, however many operators it has.
+        self._families: dict[str, list[OpDef]] = {}
+        for operator in OPERATORS.values():
+            if _maker_for(operator) is not None:
+                self._families.setdefault(operator.family, []).append(operator)
         self._pool: list[Value] = []
         self._state: Value | None = None
 
@@ -84,8 +84,11 @@ class RandomGraphs:
 
     def _add_node(self) -> None:
         for _ in range(20):
-            maker, operator = self._rng.choice(self._makers)
-            proposal = maker(self, operator)
+            family = "pointwise"
+            if self._rng.random() < 0.5:
+                family = self._rng.choice(list(self._families))
+            operator = self._rng.choice(self._families[family])
+            proposal = _maker_for(operator)(self, operator)
             if proposal is not None and self._try(operator, *proposal):
                 return
 
@@ -203,16 +206,18 @@ class RandomGraphs:
         matrices = [v for v in self._pool if len(v.spec.shape) >= 2]  # type: ignore[union-attr]
         if not matrices or operator.attributes or len(operator.operands) != 2:
             return None
-        return (self._rng.choice(matrices), self._rng.choice(matrices)), {}
+        first = self._rng.choice(matrices)
+        rows = first.spec.shape[-1]  # type: ignore[union-attr]
+        fitting = [v for v in matrices if v.spec.shape[-2] == rows]  # type: ignore[union-attr]
+        return (first, self._rng.choice(fitting or matrices)), {}
 
     def draw(self, operator: OpDef) -> Any:
         """Propose a draw, if the graph has a generator."""
-        if self._state is None or [p.name for p in operator.attributes] != [
-            "shape",
-            "dtype",
-        ]:
+        names = [p.name for p in operator.attributes]
+        if self._state is None or names != ["shape", "dtype", "low", "high"]:
             return None
-        return (self._state,), {"shape": self._shape(), "dtype": float32}
+        known = {"shape": self._shape(), "dtype": float32, "low": 0.0, "high": 1.0}
+        return (self._state,), known
 
     def several(self, operator: OpDef) -> Any:
         """Propose `max` and its like: an operator of one operand with several results."""
