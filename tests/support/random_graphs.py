@@ -8,10 +8,10 @@ operators, views and random draws all occur.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any, final
 
 import numpy as np
-from hypothesis import strategies as st
 
 import tracegrad as tg
 from tracegrad.dispatch.operator import OPERATORS, OpDef
@@ -59,7 +59,7 @@ class RandomGraphs:
         self._state = None
         if rng.random() < 0.3:
             self._state = self._builder.input("rng", StateSpec())
-        if rng.random() < 0.3:
+        if rng.random() < 0.5:
             self._constant()
         for _ in range(nodes):
             self._add_node()
@@ -83,6 +83,8 @@ class RandomGraphs:
         self._pool.append(self._builder.constant("table", spec, array))
 
     def _add_node(self) -> None:
+        if self._builder.nodes and self._rng.random() < 0.15 and self._repeat():
+            return
         for _ in range(20):
             family = "pointwise"
             if self._rng.random() < 0.5:
@@ -91,6 +93,13 @@ class RandomGraphs:
             proposal = _maker_for(operator)(self, operator)
             if proposal is not None and self._try(operator, *proposal):
                 return
+
+    def _repeat(self) -> bool:
+        """Add a node that is there already, as users do."""
+        node = self._rng.choice(self._builder.nodes)
+        if node.operator.is_random:
+            return False
+        return self._try(node.operator, node.inputs, dict(node.attributes))
 
     def _try(self, operator: OpDef, inputs: Any, attributes: dict[str, Any]) -> bool:
         before = len(self._builder.nodes)
@@ -289,11 +298,10 @@ def random_graph(seed: int, nodes: int) -> Graph:
     return RandomGraphs(random.Random(f"{seed} {nodes}")).graph(nodes)
 
 
-def graphs(max_nodes: int = 40) -> st.SearchStrategy[Graph]:
-    """Return hypothesis' strategy of random graphs."""
-    return st.builds(
-        random_graph, st.integers(0, 1 << 32), st.integers(1, max_nodes)
-    )
+def random_graphs(seed: int, count: int) -> Iterator[Graph]:
+    """Yield `count` random graphs of 1 to 40 nodes."""
+    for index in range(count):
+        yield random_graph(1000 * seed + index, 1 + (7 * index) % 40)
 
 
 # -- running them ------------------------------------------------------------------
