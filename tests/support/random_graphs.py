@@ -203,6 +203,7 @@ class RandomGraphs:
             "stop": rng.choice((None, size)),
             "step": rng.choice((1, 2, -1)),
             "shape": targets.get(operator.name, shape),
+            "size": targets.get(operator.name, shape),
         }
 
     def _with(self, operator: OpDef, value: Value, known: dict[str, Any]) -> Any:
