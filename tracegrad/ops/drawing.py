@@ -14,7 +14,7 @@ from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import DType, bool_, from_numpy_dtype, get_default_dtype, int64
 from tracegrad.errors import ArgumentTypeError, DrawError
 from tracegrad.ops.arithmetic import add, mul
-from tracegrad.ops.creation import full, shape_of
+from tracegrad.ops.creation import filled, shape_of
 from tracegrad.ops.randomness import (
     any_integers,
     bernoulli_draw,
@@ -45,7 +45,7 @@ def _new(
 ) -> Tensor:
     target = CPU if place is None else device(place)
     if target.type == "meta":
-        drawn: Tensor = full(shape, 0, dtype, target)
+        drawn: Tensor = filled(shape, 0, dtype, target)
     else:
         drawn = operator(generator or default_generator, shape, dtype, **parameters)
     return drawn.requires_grad_() if requires_grad else drawn
@@ -149,7 +149,7 @@ def randperm(
     """
     target = CPU if device is None else _device(device)
     if target.type == "meta":
-        return full((n,), 0, dtype or int64, target)  # type: ignore[no-any-return]
+        return filled((n,), 0, dtype or int64, target)  # type: ignore[no-any-return]
     drawn: Tensor = permutation(generator or default_generator, n, dtype or int64)
     return drawn.requires_grad_() if requires_grad else drawn
 
@@ -269,7 +269,7 @@ def _like(
     target = input.device if place is None else device(place)
     wanted = dtype or input.dtype
     if target.type == "meta":
-        drawn: Tensor = full(input._array.shape, 0, wanted, target)
+        drawn: Tensor = filled(input._array.shape, 0, wanted, target)
     elif spec_of(input).is_contiguous() or not _dense(input):
         shape = input._array.shape
         drawn = operator(generator or default_generator, shape, wanted, **parameters)
