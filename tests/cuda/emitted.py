@@ -15,8 +15,8 @@ from tracegrad.device import run_quietly
 from tracegrad.dtypes import from_numpy_dtype
 from tracegrad.ir.graph import Graph
 from tracegrad.ir.interpreter import interpret_all
-from tracegrad.passes.decompose import decompose
-from tracegrad.passes.fusion import fuse
+from tracegrad.passes.decompose import Decompose
+from tracegrad.passes.fusion import Fuse
 from tracegrad.passes.spec_recorder import graph_of
 from tracegrad.spec import ScalarSpec, Spec, TensorSpec
 
@@ -35,7 +35,8 @@ def fused_graph(
     function: Callable[..., Any], inputs: Sequence[Any], name: str = "program"
 ) -> Graph:
     """The graph of a function, its composites expanded and its kernels formed."""
-    return fuse(decompose(graph_of(function, [spec_of(i) for i in inputs], name)))
+    graph = graph_of(function, [spec_of(i) for i in inputs], name)
+    return Fuse().run(Decompose().run(graph))
 
 
 def emitted(graph: Graph) -> Source:
