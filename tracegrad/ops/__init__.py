@@ -4,6 +4,7 @@ Importing the package defines them all; a module's public names are its operator
 """
 
 from tracegrad.ops import (
+    activations,
     aliasing,
     arithmetic,
     bitwise,
@@ -63,6 +64,7 @@ from tracegrad.ops import (
 dunders.install()
 
 __all__ = [
+    "activations",
     "aliasing",
     "arithmetic",
     "bitwise",
