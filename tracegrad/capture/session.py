@@ -154,6 +154,13 @@ class _Leaves(NumberOwner):
             return getattr(value, name)
         return self.grad_of(value)
 
+    def preparing(self, owner: Any) -> None:
+        """Let the journal keep the state that an object is about to prepare."""
+        journal = self.operators.journal
+        state = getattr(owner, "state", None)
+        if journal is not None and isinstance(state, dict):
+            journal.preparing(state)
+
     def store(self, value: Any, name: str, location: Any) -> str | None:
         """Return why setting an attribute of a leaf is an effect, or None."""
         if isinstance(value, Tensor) and name in ("grad", "requires_grad", "data"):

@@ -19,11 +19,11 @@ from tracegrad.codegen.numpy.instructions import (
 )
 from tracegrad.codegen.numpy.library import Library, operator_text
 from tracegrad.codegen.numpy.pointwise import (
+    Literal,
     cast,
     dtype_text,
     emit_expression,
     spec_of,
-    typed,
 )
 from tracegrad.codegen.program import CallStep, KernelStep, Program
 from tracegrad.device import Device
@@ -280,7 +280,7 @@ class Emitter:
         comment: str,
     ) -> Argument:
         if not isinstance(operand, Value):
-            return typed(operand, dtype)
+            return Literal.of(operand, dtype)
         found = arrays[operand]
         if isinstance(found, Array) and found.dtype is None:
             text = f"{dtype_text(dtype)}({found.name})"
