@@ -1,6 +1,14 @@
-"""PyTorch-shaped eager tensors with autograd, and a compiler that a person can read."""
+"""PyTorch-shaped eager tensors with autograd, and a compiler that a person can read.
+
+Importing the package loads eager mode. The compiler's floors, `nn` and `optim` load
+when they are first asked for.
+"""
+
+from importlib import import_module as _import_module
+from typing import Any as _Any
 
 from tracegrad import autograd as autograd
+from tracegrad import errors as errors
 from tracegrad import ops as _ops
 from tracegrad.autograd import enable_grad as enable_grad
 from tracegrad.autograd import inference_mode as inference_mode
@@ -17,10 +25,42 @@ from tracegrad.dispatch.operator import FUNCTIONS as _FUNCTIONS
 from tracegrad.dispatch.operator import OPERATORS as _OPERATORS
 from tracegrad.dispatch.tensor import Parameter as Parameter
 from tracegrad.dispatch.tensor import Tensor as Tensor
-from tracegrad.dtypes import *  # noqa: F403
+from tracegrad.dtypes import ALIASES as _ALIASES
+from tracegrad.dtypes import ALL as _ALL_DTYPES
+from tracegrad.dtypes import DType as dtype
+from tracegrad.dtypes import get_default_dtype as get_default_dtype
+from tracegrad.dtypes import promote_types as promote_types
+from tracegrad.dtypes import set_default_dtype as set_default_dtype
 from tracegrad.sizes import Size as Size
 
 __version__ = "0.1.0.dev0"
 
 globals().update({op.name: op.call for op in _OPERATORS.values() if op.public})
 globals().update({f.name: f.function for f in _FUNCTIONS.values()})
+globals().update({d.name: d for d in _ALL_DTYPES} | _ALIASES)
+
+# Name: the module that holds it, and its name there ("" for the module itself).
+_LAZY = {
+    "codegen": ("tracegrad.codegen", ""),
+    "func": ("tracegrad.func", ""),
+    "ir": ("tracegrad.ir", ""),
+    "nn": ("tracegrad.nn", ""),
+    "optim": ("tracegrad.optim", ""),
+    "passes": ("tracegrad.passes", ""),
+    "testing": ("tracegrad.testing", ""),
+    "trace": ("tracegrad.api", "trace"),
+}
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'tracegrad' has no attribute {name!r}")
+    module_name, attribute = _LAZY[name]
+    module = _import_module(module_name)
+    found = getattr(module, attribute) if attribute else module
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -6,9 +6,25 @@ program written for PyTorch catches what it expects.
 
 from __future__ import annotations
 
+from tracegrad.location import Location, here
+
 
 class TracegradError(Exception):
-    """Base class of every error that tracegrad raises."""
+    """Base class of every error that tracegrad raises.
+
+    Attributes
+    ----------
+    location : Location or None
+        The user's file and line from which the call came; a note says it too.
+    """
+
+    location: Location | None
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        self.location = here()
+        if self.location is not None:
+            self.add_note(f"called at {self.location}")
 
 
 class ShapeError(TracegradError, RuntimeError):
@@ -57,6 +73,10 @@ class DrawError(TracegradError, RuntimeError, ValueError):
 
 class GradientError(TracegradError, RuntimeError):
     """A gradient that does not exist, or was asked for in the wrong way."""
+
+
+class GradcheckError(GradientError):
+    """A derivative that differs from finite differences."""
 
 
 class InplaceError(TracegradError, RuntimeError):

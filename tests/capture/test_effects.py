@@ -166,6 +166,8 @@ EFFECTS: list[tuple[str, Callable[[], Any], str]] = [
     ("random state", lambda: random.Random(1).random(), "random"),
     ("numpy random", lambda: np.random.rand(2), "rand"),
     ("time", lambda: time.time(), "calls time.time"),
+    ("append called back", lambda: [*map(LOG.append, [1])], "calls LOG.append"),
+    ("print called back", lambda: [*map(print, [])], "calls print"),
     ("iterator", lambda: next(STEPS), "consumes the iterator"),
     (
         "iterator in loop",
@@ -181,7 +183,6 @@ EFFECTS: list[tuple[str, Callable[[], Any], str]] = [
     ("vars", lambda: vars(THING).update(calls=0), "calls THING.__dict__.update"),
     ("globals", lambda: globals()["COUNT"], "reads globals()"),
     ("eval", lambda: eval("COUNT"), "calls eval"),
-    ("address", lambda: id(THING), "id()"),
 ]
 
 

@@ -7,6 +7,8 @@ a miss evaluate it. Each takes some 15 to 40 nanoseconds, so it is written for s
 import math
 import struct
 import weakref
+from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
@@ -330,6 +332,46 @@ class HasContents:
 
 
 @final
+class HasElements:
+    """A sequence of numbers, or of strings, of one type: compared all at once."""
+
+    __slots__ = ("_elements", "_kind")
+
+    def __init__(self, value: Any) -> None:
+        self._kind: type = type(value[0])
+        self._elements = _comparable(value, self._kind)
+
+    def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
+        comparable, kind = constants.add(_comparable), constants.add(self._kind)
+        return (
+            f"set(map(type, {value})) == {{{kind}}} and "
+            f"{comparable}({value}, {kind}) == {constants.add(self._elements)}"
+        )
+
+    def old(self) -> str:
+        """See `Check`."""
+        return f"a sequence of {self._kind.__name__} with other elements"
+
+    def new(self, value: Any) -> str:
+        """See `Check`."""
+        return f"a sequence of {len(value)} elements"
+
+
+def _comparable(value: Any, kind: type) -> tuple[Any, ...] | bytes:
+    """The elements; those of floats as bits."""
+    return array("d", value).tobytes() if kind is float else tuple(value)
+
+
+def is_uniform(value: Any) -> bool:
+    """Whether a sequence is long, and has elements of one such type."""
+    if len(value) < 8:
+        return False
+    kind = type(value[0])
+    return kind in (int, float, str, bool) and set(map(type, value)) == {kind}
+
+
+@final
 @dataclass(frozen=True, slots=True)
 class Holds:
     """Whether a container has a key, or a namespace a name."""
@@ -353,23 +395,70 @@ class Holds:
 
 @final
 @dataclass(frozen=True, slots=True)
-class SameAs:
-    """The object that another path leads to."""
+class Lacks:
+    """An object has no attribute of a name; for a class, nor has any of its bases."""
 
-    other: Path
+    key: str
+    in_class: bool
 
     def render(self, value: str, constants: Constants) -> str:
         """See `Check`."""
-        return self.relate(value, self.other.expression(constants))
-
-    @staticmethod
-    def relate(value: str, other: str) -> str:
-        """The expression, where that of the other path is known already."""
-        return f"{value} is {other}"
+        test = constants.add(is_in_class if self.in_class else hasattr)
+        return f"not {test}({value}, {constants.add(self.key)})"
 
     def old(self) -> str:
         """See `Check`."""
-        return f"the same object as `{self.other}`"
+        return f"without {self.key!r}"
+
+    def new(self, value: Any) -> str:
+        """See `Check`."""
+        return f"with {self.key!r}"
+
+
+def is_in_class(cls: type, name: str) -> bool:
+    """Whether a class or one of its bases holds `name`."""
+    return any(name in base.__dict__ for base in cls.__mro__)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation(ABC):
+    """A condition on which objects, of several paths, are one and the same."""
+
+    others: tuple[Path, ...]
+
+    @staticmethod
+    @abstractmethod
+    def relate(value: str, *others: str) -> str:
+        """Python expression, given those of the objects."""
+
+    def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
+        others = [other.expression(constants) for other in self.others]
+        return self.relate(value, *others)
+
+    @abstractmethod
+    def old(self) -> str:
+        """See `Check`."""
+
+    @abstractmethod
+    def new(self, value: Any) -> str:
+        """See `Check`."""
+
+
+@final
+class SameAs(Relation):
+    """The object that another path leads to."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def relate(value: str, *others: str) -> str:
+        """See `Relation`."""
+        return f"{value} is {others[0]}"
+
+    def old(self) -> str:
+        """See `Check`."""
+        return f"the same object as `{self.others[0]}`"
 
     def new(self, value: Any) -> str:
         """See `Check`."""
@@ -377,28 +466,27 @@ class SameAs:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class NotSameAs:
-    """Another object than the one that another path leads to."""
+class NotSameAs(Relation):
+    """Another object than those that other paths lead to, which differ as well."""
 
-    other: Path
-
-    def render(self, value: str, constants: Constants) -> str:
-        """See `Check`."""
-        return self.relate(value, self.other.expression(constants))
+    __slots__ = ()
 
     @staticmethod
-    def relate(value: str, other: str) -> str:
-        """The expression, where that of the other path is known already."""
-        return f"{value} is not {other}"
+    def relate(value: str, *others: str) -> str:
+        """See `Relation`."""
+        if len(others) == 1:
+            return f"{value} is not {others[0]}"
+        objects = ", ".join((value, *others))
+        return f"len(set(map(id, ({objects})))) == {len(others) + 1}"
 
     def old(self) -> str:
         """See `Check`."""
-        return f"another object than `{self.other}`"
+        named = ", ".join(f"`{other}`" for other in self.others[:3])
+        return f"another object than {named}{', …' * (len(self.others) > 3)}"
 
     def new(self, value: Any) -> str:
         """See `Check`."""
-        return "the same object"
+        return "the same as one of them" if len(self.others) > 1 else "the same object"
 
 
 @final

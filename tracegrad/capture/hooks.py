@@ -7,6 +7,7 @@ work on: mostly the one it gave. `rewrite` says where each is called.
 
 import builtins
 import importlib.util
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -159,6 +160,7 @@ class FunctionHooks:
                 return method(key)
         path = recorder.path_of(value)
         if path is None or issubclass(type(value), (tuple, type)):
+            recorder.identify(key, self._at(line))
             return value[key]
         if not kinds.is_container(value):
             return recorder.contents(value, self._at(line), 4, True)[key]
@@ -267,6 +269,7 @@ class FunctionHooks:
         recorder = self._recorder
         if recorder.closed or recorder.leaves.is_leaf(container):
             return element in container
+        recorder.identify(element, self._at(line))
         if type(container) not in kinds.PLAIN:
             method = self._user_method(container, "__contains__", line)
             if method is not None:
@@ -361,6 +364,12 @@ class FunctionHooks:
         """A class was made by a `class` statement, or by its decorators."""
         self._recorder.born[id(cls)] = cls
         return cls
+
+    def caught(self, line: int) -> None:
+        """An exception was caught; one that tells of a missing global is a read."""
+        error = sys.exc_info()[1]
+        if type(error) is NameError and not self._recorder.closed:
+            self._recorder.unrecordable(self._at(line), f"catches “{error}”")
 
     def imported(self, value: Any, module: str, line: int) -> Any:
         """``import module`` bound `value`."""

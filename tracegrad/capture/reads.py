@@ -42,6 +42,7 @@ from tracegrad.capture.paths import (
 )
 from tracegrad.capture.trust import Trust
 from tracegrad.capture.watch import Watch
+from tracegrad.errors import CaptureError
 
 
 class Leaves(Protocol):
@@ -67,6 +68,10 @@ class Leaves(Protocol):
         self, value: Any, name: str, path: Path | None, location: Location
     ) -> Any:
         """The attribute `name` of a leaf; its path is None if it was born inside."""
+        ...
+
+    def preparing(self, owner: Any) -> None:
+        """An object is about to prepare its ``state``, outside the recording."""
         ...
 
     def store(self, value: Any, name: str, location: Location) -> str | None:
@@ -134,6 +139,7 @@ class ReadRecorder:
         self._kept: dict[int, object] = {}
         self._observed: dict[Path, tuple[object, object]] = {}
         self._guards: dict[tuple[Path, type, object], Guard] = {}
+        self._identified: dict[Path, Location] = {}
         self._leaf_reads: list[LeafRead] = []
         self._effects: list[Effect] = []
         self._reason: Effect | Unrecordable | None = None
@@ -145,13 +151,20 @@ class ReadRecorder:
         # what stands for it. A change by whomever shows, for the place is looked at.
         self.memo: dict[tuple[int, str], tuple[dict[str, Any], object, object]] = {}
         self.closed = False
+        # A recording that is undone can't undo what happens to other objects.
+        self.refuses_effects = False
 
     # What was recorded
 
     def reads(self) -> Reads:
         """What the call read, as far as it came."""
+        guards = list(self._guards.values())
+        if len(self._identified) > 1:
+            *others, last = self._identified
+            check = NotSameAs(tuple(others))
+            guards.append(Guard(last, check, self._identified[last]))
         return Reads(
-            tuple(self._guards.values()),
+            tuple(guards),
             tuple(self._leaf_reads),
             tuple(self._effects),
             self._reason,
@@ -160,6 +173,8 @@ class ReadRecorder:
     def effect(self, location: Location, sentence: str) -> None:
         """Note that the line changes the world outside, or reads one that moves."""
         effect = Effect(sentence, location)
+        if self.refuses_effects:
+            raise CaptureError(f"example inputs can't be used: the function {effect}")
         self._effects.append(effect)
         self._fail(effect)
 
@@ -172,9 +187,13 @@ class ReadRecorder:
 
     def guard(self, path: Path, check: Check, location: Location) -> None:
         """Record a condition on the object at `path`."""
-        key = path, type(check), getattr(check, "key", getattr(check, "other", None))
+        key = path, type(check), getattr(check, "key", getattr(check, "others", None))
         if key not in self._guards:
             self._guards[key] = Guard(path, check, location)
+
+    def has_dynamic_items(self, path: Path) -> bool:
+        """Whether an item of the container at `path` is a dynamic number."""
+        return any(path in dynamic.bases for dynamic in self._dynamic)
 
     # Objects and where they came from
 
@@ -233,7 +252,7 @@ class ReadRecorder:
         first = self._paths.get(id(value))
         if first is not None:
             if first != path:
-                self.guard(path, SameAs(first), location)
+                self.guard(path, SameAs((first,)), location)
             return value
         self.enter(value, path)
         if self.leaves.is_leaf(value):
@@ -246,7 +265,13 @@ class ReadRecorder:
         """Two objects were compared with `is`; that they're one is guarded already."""
         first, second = self._paths.get(id(a)), self._paths.get(id(b))
         if first is not None and second is not None and a is not b:
-            self.guard(first, NotSameAs(second), location)
+            self.guard(first, NotSameAs((second,)), location)
+
+    def identify(self, value: object, location: Location) -> None:
+        """The identity of an object was read: by `id()`, or as an element looked up."""
+        path = self._paths.get(id(value))
+        if path is not None and not self.leaves.is_leaf(value):
+            self._identified.setdefault(path, location)
 
     def length(self, value: Any, location: Location) -> None:
         """The length of a container was read."""
@@ -293,7 +318,8 @@ class ReadRecorder:
             with self._watch:
                 return callee(*args, **kwargs)
         except BaseException as error:
-            raise error.with_traceback(_user_frames(error.__traceback__)) from None
+            error.__traceback__ = _user_frames(error.__traceback__)
+            raise
         finally:
             self._close()
 

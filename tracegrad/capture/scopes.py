@@ -85,9 +85,6 @@ def _bind(scope: Scope, node: ast.AST) -> None:
             scope.global_names.update(names)
         case ast.Nonlocal(names=names):
             scope.nonlocal_names.update(names)
-        case ast.NamedExpr(target=ast.Name(id=name)) if _is_comprehension(scope):
-            # A walrus binds in the function around the comprehension.
-            scope.nonlocal_names.add(name)
         case _:
             scope.bound.update(bound_names(node))
 
@@ -111,10 +108,6 @@ def bound_names(node: ast.AST) -> Iterator[str]:
             yield name
         case ast.MatchMapping(rest=str(name)):
             yield name
-
-
-def _is_comprehension(scope: Scope) -> bool:
-    return isinstance(scope.node, COMPREHENSIONS)
 
 
 def _own_nodes(node: ScopeNode) -> Iterator[ast.AST]:

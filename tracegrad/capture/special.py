@@ -117,6 +117,14 @@ def _len(recorder: "ReadRecorder", location: Location) -> Callee:
     return call
 
 
+def _id(recorder: "ReadRecorder", location: Location) -> Callee:
+    def call(value: Any) -> int:
+        recorder.identify(value, location)
+        return id(value)
+
+    return call
+
+
 def _iter(recorder: "ReadRecorder", location: Location) -> Callee:
     def call(value: Any, *sentinel: Any) -> Any:
         if sentinel:
@@ -177,7 +185,7 @@ _FUNCTIONS: dict[str, tuple[Any, Any]] = {
     "eval": (eval, _unseen(eval, "calls eval, which may read anything")),
     "exec": (exec, _unseen(exec, "calls exec, which may do anything")),
     "dir": (dir, _unseen(dir, "calls dir, which reads all names")),
-    "id": (builtins.id, _unseen(builtins.id, "reads an address with id()")),
+    "id": (builtins.id, _id),
     "_getframe": (sys._getframe, _unseen(sys._getframe, "looks at frames")),
 }
 

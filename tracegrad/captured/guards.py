@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
-from tracegrad.capture.checks import Guard, NotSameAs, SameAs
+from tracegrad.capture.checks import Guard, Relation
 from tracegrad.capture.effects import Location
 from tracegrad.capture.paths import Constants, Environment, Path
 
@@ -38,6 +38,8 @@ class LeafGuard:
         The same words for another leaf.
     location : Location, optional
         The user's line that read it.
+    number : bool
+        A Python number: two leaves may be one object.
     """
 
     path: Path
@@ -46,6 +48,7 @@ class LeafGuard:
     old: str = ""
     describe: Callable[[Any], str] | None = None
     location: Location | None = None
+    number: bool = False
 
 
 class Miss(NamedTuple):
@@ -172,9 +175,10 @@ class _Writer:
         for leaf in leaves:
             self._leaf(leaf)
         values = [self._variable(leaf.path) for leaf in leaves]
-        if distinct and len(values) > 1:
-            several = ", ".join(values)
-            self._check(f"len(set(map(id, ({several})))) == {len(values)}")
+        objects = [self._variable(leaf.path) for leaf in leaves if not leaf.number]
+        if distinct and len(objects) > 1:
+            several = ", ".join(objects)
+            self._check(f"len(set(map(id, ({several})))) == {len(objects)}")
         lines = [*self.constants.lines(), *self._lines]
         body = "".join(f"        {line}\n" for line in lines)
         return (
@@ -195,8 +199,8 @@ class _Writer:
     def _guard(self, guard: Guard) -> str:
         value = self._variable(guard.path)
         check = guard.check
-        if isinstance(check, (SameAs, NotSameAs)):
-            return check.relate(value, self._variable(check.other))
+        if isinstance(check, Relation):
+            return check.relate(value, *map(self._variable, check.others))
         return check.render(value, self.constants)
 
     def _leaf(self, leaf: LeafGuard) -> None:
@@ -228,8 +232,8 @@ def _subjects(guards: Iterable[Guard], leaves: Iterable[LeafGuard]) -> list[Path
     paths = []
     for guard in guards:
         paths.append(guard.path)
-        if isinstance(guard.check, (SameAs, NotSameAs)):
-            paths.append(guard.check.other)
+        if isinstance(guard.check, Relation):
+            paths.extend(guard.check.others)
     return [*paths, *(leaf.path for leaf in leaves)]
 
 
@@ -270,6 +274,8 @@ def _miss_of_distinct(
 ) -> Miss | None:
     first: dict[int, LeafGuard] = {}
     for leaf in leaves:
+        if leaf.number:
+            continue
         other = first.setdefault(id(leaf.path.evaluate(environment)), leaf)
         if other is not leaf:
             old = f"another object than `{other.path}`"

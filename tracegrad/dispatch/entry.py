@@ -46,7 +46,7 @@ class SavedTensor:
     cycle between an output and its own entry, nor after an in-place operator.
     """
 
-    __slots__ = ("array", "count", "edge", "version")
+    __slots__ = ("__weakref__", "array", "count", "edge", "version")
 
     def __init__(self, array: Any, edge: Any, version: Version) -> None:
         self.array = array

@@ -172,7 +172,11 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether gradients are wanted for it."""
-        return edge_of(self) is not None
+        try:
+            return edge_of(self) is not None
+        except InplaceError:
+            # A view whose place on the tape can't be found: it had one.
+            return True
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:

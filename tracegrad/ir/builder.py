@@ -35,12 +35,12 @@ class Names:
         base = re.sub(r"\W", "_", hint, flags=re.ASCII).strip("_") or "v"
         if base[0].isdigit() or keyword.iskeyword(base):
             base = "v_" + base
-        count = self._used.get(base, 0)
-        self._used[base] = count + 1
-        if count == 0:
-            return base
-        candidate = f"{base}_{count}"
-        return candidate if candidate not in self._used else self.unique(candidate)
+        name = base
+        while name in self._used:
+            name = f"{base}_{self._used[base]}"
+            self._used[base] += 1
+        self._used[name] = 1
+        return name
 
 
 def result_specs(
@@ -74,6 +74,7 @@ class GraphBuilder:
         self.nodes: list[Node] = []
         self.checks: list[Check] = []
         self.writes: list[WriteBack] = []
+        self._renamed: set[Value] = set()
 
     def value(self, hint: str, spec: Spec, requires_grad: bool = False) -> Value:
         """Return a new value with a unique name."""
@@ -111,6 +112,12 @@ class GraphBuilder:
         ordered = tuple((p.name, attributes[p.name]) for p in operator.attributes)
         self.nodes.append(Node(operator, inputs, ordered, results, location, scope))
         return results
+
+    def rename(self, value: Value, hint: str) -> None:
+        """Give a value of this builder another name, before the graph is finished."""
+        if value not in self._renamed and value not in self.inputs:
+            self._renamed.add(value)
+            object.__setattr__(value, "name", self.names.unique(hint))
 
     def finish(self, outputs: Iterable[Value]) -> Graph:
         """Return the graph."""

@@ -4,6 +4,8 @@ Importing the package defines them all; a module's public names are its operator
 """
 
 from tracegrad.ops import (
+    activations,
+    aliasing,
     arithmetic,
     bitwise,
     casts,
@@ -55,12 +57,15 @@ from tracegrad.ops import (
     view_writes,
     views,
     windows,
+    writing,
 )
 
 # After all modules: what they define becomes methods of Tensor.
 dunders.install()
 
 __all__ = [
+    "activations",
+    "aliasing",
     "arithmetic",
     "bitwise",
     "casts",
@@ -112,4 +117,5 @@ __all__ = [
     "view_writes",
     "views",
     "windows",
+    "writing",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from tracegrad.dispatch.rules import times
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.ops._pointwise import as_precise_as, pointwise
-from tracegrad.ops._promotion import floating
+from tracegrad.ops._promotion import arithmetic, floating
 from tracegrad.ops.selection import where
 
 _LN2 = math.log(2)
@@ -117,7 +117,7 @@ log1p.derivative(input=times(lambda input: 1 / (input + 1)))
 @pointwise(
     numpy={"float": "np.logaddexp({input}, {other})"},
     c={"float": "tg_logaddexp_{t}({input}, {other})"},
-    promote=floating,
+    promote=arithmetic,
     commutative=True,
     inplace=False,
 )
@@ -149,6 +149,7 @@ logaddexp.derivative(
         )
     },
     c={"float": "tg_xlogy_{t}({input}, {other})"},
+    reference=lambda input, other: input * math.log(other),
     promote=floating,
     domain=(0.2, 3.0),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 from tracegrad.dispatch.rules import times
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.dtypes import DType, bool_, complex128, float64
+from tracegrad.dtypes import DType, bool_, complex128, float64, int64
 from tracegrad.errors import ArgumentError, DTypeError
 from tracegrad.ops._families import composite
 from tracegrad.ops._functions import Choice, choosing
@@ -17,18 +17,19 @@ from tracegrad.ops.exponential import log
 from tracegrad.ops.selection import where
 
 
+def _counting(name: str, operands: tuple[Typed, ...], to: DType | None) -> Types:
+    """Compute in the operands' dtype; bools count as int64."""
+    dtypes, result = arithmetic(name, operands, to)
+    return ((int64,), int64) if result is bool_ else (dtypes, result)
+
+
 @pointwise(
-    numpy={
-        "bool": "{input}",
-        "int": "np.square({input})",
-        "float": "np.square({input})",
-        "complex": "np.square({input})",
-    },
+    numpy="np.square({input})",
     c={
-        "bool": "{input}",
         "int": "({T})(1u * ({U}){input} * ({U}){input})",
         "float": "{input} * {input}",
     },
+    promote=_counting,
 )
 def square(input: Tensor) -> Tensor:
     """Square of each element."""
@@ -57,6 +58,7 @@ _RSQRT = "np.reciprocal(np.sqrt({input}))"
 
 @pointwise(
     numpy=_RSQRT,
+    reference=lambda input: input**-0.5,
     c={"float": "1 / sqrt{f}({input})"},
     promote=floating,
     domain=(0.1, 4.0),

@@ -7,9 +7,10 @@ from typing import Any
 
 from tracegrad.dispatch.rules import times
 from tracegrad.dispatch.tensor import Tensor
+from tracegrad.errors import DTypeError
 from tracegrad.ops._functions import Choice, aliases, choosing
 from tracegrad.ops._pointwise import pointwise
-from tracegrad.ops._promotion import floating
+from tracegrad.ops._promotion import arithmetic, floating
 from tracegrad.ops.arithmetic import mul
 from tracegrad.ops.powers import rsqrt
 from tracegrad.ops.selection import where
@@ -127,7 +128,7 @@ atan2.derivative(
 @pointwise(
     numpy={"float": "np.hypot({input}, {other})"},
     c={"float": "hypot{f}({input}, {other})"},
-    promote=floating,
+    promote=arithmetic,
     domain=(0.3, 3.0),
 )
 def hypot(input: Tensor, other: Tensor) -> Tensor:
@@ -176,10 +177,16 @@ aliases(arcsin=asin, arccos=acos, arctan=atan, arctan2=atan2)
 @choosing("deg2rad")
 def _deg2rad(input: Any) -> Choice:
     """Return angles given in degrees in radians."""
-    return Choice(mul, (input, math.pi / 180))
+    return _scaled("deg2rad", input, math.pi / 180)
 
 
 @choosing("rad2deg")
 def _rad2deg(input: Any) -> Choice:
     """Return angles given in radians in degrees."""
-    return Choice(mul, (input, 180 / math.pi))
+    return _scaled("rad2deg", input, 180 / math.pi)
+
+
+def _scaled(name: str, input: Any, factor: float) -> Choice:
+    if isinstance(input, Tensor) and input.is_complex():
+        raise DTypeError(f"{name} takes a real tensor, not {input.dtype.name}")
+    return Choice(mul, (input, factor))

@@ -53,6 +53,19 @@ def literal_text(value: Any) -> str:
     return repr(value)
 
 
+class Literal(str):
+    """A Python number's text, with the dtype that the operator computes in."""
+
+    dtype: DType
+
+    @classmethod
+    def of(cls, value: Any, dtype: DType) -> Literal:
+        """Return `value` as text of the kind that `dtype` computes with."""
+        made = cls(typed(value, dtype))
+        made.dtype = dtype
+        return made
+
+
 def dtype_text(dtype: DType) -> str:
     """Return a dtype as NumPy's text."""
     if dtype.name == "bfloat16":
@@ -152,11 +165,20 @@ class _Writer:
 
     def into(self, tree: ast.expr, target: Array, result: DType) -> None:
         """Emit `tree` so that `target` holds it."""
+        tree = self._chosen(tree)
         called = self._ufunc_call(tree)
         if called is not None:
             function, args = called
             self._call(function, args, target)
             return
+        text = self._text(tree)
+        if text is not None and _takes_any_array(target):
+            # The array that the call makes becomes the target.
+            found, arrays, dtype = text
+            if dtype == target.dtype:
+                target.kind = "result"
+                self.sink.emit(Expression(found, arrays, target, self.comment))
+                return
         value = self._argument(tree)
         if isinstance(value, Array) and value.dtype != target.dtype:
             converted = cast(self.sink, value, result, self.comment)
@@ -181,8 +203,36 @@ class _Writer:
             )
         )
 
+    def _chosen(self, tree: ast.expr) -> ast.expr:
+        """Return the branch of a ``np.where`` whose condition is known here."""
+        while isinstance(tree, ast.Call) and ast.unparse(tree.func) == "np.where":
+            known = self._folded(tree.args[0])
+            if known not in ("True", "False"):
+                break
+            tree = tree.args[1 if known == "True" else 2]
+        return tree
+
+    def _folded(self, tree: ast.expr) -> str | None:
+        """Return the text of what depends on no array, computed as a kernel would."""
+        names = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name)]
+        scope: dict[str, Any] = {"np": np}
+        for name in names:
+            operand = self.operands.get(name)
+            if isinstance(operand, Literal):
+                scope[name] = operand.dtype.numpy.type(_evaluated(operand))
+            elif name != "np":
+                return None
+        if len(scope) == 1:
+            return None
+        with np.errstate(all="ignore"):
+            value = eval(ast.unparse(tree), scope)  # noqa: S307 - our own definition
+        return literal_text(value.item())
+
     def _argument(self, tree: ast.expr) -> Argument:
         """Return `tree` as an argument, computed before where it is a call."""
+        tree = self._chosen(tree)
+        if not isinstance(tree, ast.Name) and (folded := self._folded(tree)) is not None:
+            return folded
         if isinstance(tree, ast.Name):
             if tree.id in self.operands:
                 return self.operands[tree.id]
@@ -228,23 +278,38 @@ class _Writer:
             return ast.unparse(tree)
         if not isinstance(tree, ast.Call):
             raise CompileError(f"the expression {ast.unparse(tree)!r} can't be emitted")
+        text, arrays, dtype = self._called(tree)
+        if not arrays:
+            return text
+        hint = ast.unparse(tree.func).rpartition(".")[2]
+        target = self.sink.local(hint, _broadcast(arrays), dtype)
+        self.sink.emit(Expression(text, arrays, target, self.comment))
+        return target
+
+    def _text(self, tree: ast.expr) -> tuple[str, tuple[Array, ...], Any] | None:
+        """Return the text of a call that is no ufunc's, if `tree` is one on arrays."""
+        if not isinstance(tree, ast.Call) or _is_ufunc(tree):
+            return None
+        text, arrays, dtype = self._called(tree)
+        return (text, arrays, dtype) if arrays else None
+
+    def _called(self, tree: ast.Call) -> tuple[str, tuple[Array, ...], Any]:
         args = [self._argument(a) for a in tree.args]
         arrays = tuple(a for a in args if isinstance(a, Array))
         texts = [a.name if isinstance(a, Array) else a for a in args]
         texts += [f"{k.arg}={ast.unparse(k.value)}" for k in tree.keywords]
         text = f"{ast.unparse(tree.func)}({', '.join(texts)})"
-        dtype = _called_dtype(tree, args)
-        if not arrays:
-            return text
-        hint = ast.unparse(tree.func).rpartition(".")[2]
-        target = self.sink.local(hint, _broadcast(tuple(args)), dtype)
-        self.sink.emit(Expression(text, arrays, target, self.comment))
-        return target
+        return text, arrays, _called_dtype(tree, args)
 
     def _result_dtype(self, function: str, args: tuple[Argument, ...]) -> Any:
         ufunc = getattr(np, function.removeprefix("np."))
         given = tuple(_weak_or_dtype(a) for a in args)
         return ufunc.resolve_dtypes((*given, None))[-1]
+
+
+def _takes_any_array(target: Array) -> bool:
+    """Return whether any array may stand for `target`: no planned place is cut out."""
+    return target.base is None and target.cut is None and bool(target.shape)
 
 
 def _is_ufunc(tree: ast.Call) -> bool:
