@@ -9,6 +9,7 @@ from tracegrad.codegen.numpy.target import emit_numpy
 from tracegrad.codegen.program import program_of
 from tracegrad.codegen.source import Source
 from tracegrad.ir.graph import Graph, Value
+from tracegrad.passes.manager import PassManager
 from tracegrad.passes.pipeline import PIPELINE
 from tracegrad.passes.vjp import Derived, derive
 from tracegrad.runtime.executable import Executable
@@ -35,9 +36,7 @@ class Compiled:
 
 def optimized(graph: Graph) -> Graph:
     """Return `graph` after all passes."""
-    for _, run in PIPELINE:
-        graph = run(graph)
-    return graph
+    return PassManager(PIPELINE).run(graph)
 
 
 def compile_graph(graph: Graph, target: str = "numpy") -> Compiled:

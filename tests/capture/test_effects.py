@@ -166,6 +166,8 @@ EFFECTS: list[tuple[str, Callable[[], Any], str]] = [
     ("random state", lambda: random.Random(1).random(), "random"),
     ("numpy random", lambda: np.random.rand(2), "rand"),
     ("time", lambda: time.time(), "calls time.time"),
+    ("append called back", lambda: [*map(LOG.append, [1])], "calls LOG.append"),
+    ("print called back", lambda: [*map(print, [])], "calls print"),
     ("iterator", lambda: next(STEPS), "consumes the iterator"),
     (
         "iterator in loop",

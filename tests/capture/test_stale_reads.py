@@ -386,6 +386,19 @@ def use_context() -> float:
         return value * 2
 
 
+def local_class_lacks() -> bool:
+    class Local(Inner):
+        pass
+
+    return hasattr(Local, "no")
+
+
+EMPTY = Slotted.__new__(Slotted)
+MANY = list(range(100))
+FLOATS = [0.0, math.nan, *map(float, range(20))]
+STEPS = tuple(range(10))
+
+
 READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("global", lambda: SCALE, set_global("SCALE", 3.0)),
     ("global of another type", lambda: SCALE, set_global("SCALE", 2)),
@@ -491,6 +504,61 @@ READS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ),
     ("read in a context manager", use_context, set_global("SCALE", 9.0)),
     ("read in a wrapped function", lambda: wrapped(), set_global("SCALE", 9.0)),
+    (
+        "getattr called back",
+        lambda: functools.reduce(getattr, ["inner", "depth"], CONFIG),
+        set_attribute(CONFIG.inner, "depth", 8),
+    ),
+    (
+        "attrgetter called back",
+        lambda: [*map(operator.attrgetter("depth"), [CONFIG.inner])],
+        set_attribute(CONFIG.inner, "depth", 8),
+    ),
+    (
+        "attrgetter as key",
+        lambda: max([CONFIG.inner], key=operator.attrgetter("depth")).depth,
+        set_attribute(CONFIG.inner, "depth", 8),
+    ),
+    ("str called back", lambda: [*map(str, [POINT])], set_attribute(POINT, "x", 8)),
+    ("sum called back", lambda: [*map(sum, [NUMBERS])], set_item(NUMBERS, 1, 8)),
+    (
+        "len called back",
+        lambda: [*map(len, [NUMBERS])],
+        call(lambda: NUMBERS.append(1), lambda: NUMBERS.pop()),
+    ),
+    ("class lacks", lambda: hasattr(Config, "no"), set_attribute(Config, "no", 1)),
+    (
+        "instance's class lacks",
+        lambda: getattr(CONFIG, "no", 0),
+        set_attribute(Config, "no", 1),
+    ),
+    (
+        "new object's class lacks",
+        lambda: hasattr(Inner(), "no"),
+        set_attribute(Inner, "no", 1),
+    ),
+    ("base of a local class lacks", local_class_lacks, set_attribute(Inner, "no", 1)),
+    (
+        "slot lacks",
+        lambda: getattr(EMPTY, "value", 0),
+        call(lambda: setattr(EMPTY, "value", 1), lambda: delattr(EMPTY, "value")),
+    ),
+    ("module lacks", lambda: hasattr(math, "no"), set_attribute(math, "no", 1)),
+    (
+        "class gains what __getattr__ gave",
+        lambda: HOLDER.b,
+        set_attribute(Holder, "b", 9),
+    ),
+    ("long list", lambda: sum(MANY), set_item(MANY, 50, 9)),
+    ("long list type", lambda: sum(MANY), set_item(MANY, 1, True)),
+    (
+        "long list longer",
+        lambda: sum(MANY),
+        call(lambda: MANY.append(0), lambda: MANY.pop()),
+    ),
+    ("long list of floats", lambda: sum(FLOATS), set_item(FLOATS, 0, -0.0)),
+    ("long list of floats type", lambda: sum(FLOATS), set_item(FLOATS, 3, 1)),
+    ("long tuple", lambda: STEPS, set_global("STEPS", tuple(range(1, 11)))),
     ("guard dict", lambda: HOLDER.b, set_item(HOLDER._second, "b", 3)),
     ("guard dict earlier", lambda: HOLDER.b, set_item(HOLDER._first, "b", 3)),
     ("guard dict hidden", lambda: HOLDER.b, set_attribute(HOLDER, "b", 3)),
@@ -826,6 +894,22 @@ def test_dynamic_number_in_a_list_reaches_the_loop() -> None:
     assert not recording.hits(function, [2.0, 5.0])
 
 
+def test_long_list_is_one_guard() -> None:
+    few = len(Recording(lambda: sum(MANY)).reads.guards)
+    assert few < 15
+
+
+def test_dynamic_number_in_a_long_list() -> None:
+    def function(numbers: list[float]) -> Any:
+        return [type(n).__name__ for n in numbers]
+
+    path = Item(Argument(0), 1)
+    numbers = [float(i) for i in range(20)]
+    recording = Recording(function, numbers, dynamic=frozenset({path}))
+    assert recording.result.count("StandIn") == 1
+    assert recording.hits(function, [0.0, 7.0, *numbers[2:]])
+
+
 def test_dynamic_argument() -> None:
     recording = Recording(take, 3, dynamic=frozenset({Argument(0)}))
     assert type(recording.result[0]).__name__ == "StandIn"
@@ -870,6 +954,18 @@ def test_ordered_dict_and_subclasses_are_read() -> None:
     assert recording.hits(function, OrderedDict(a=1))
     assert not recording.hits(function, OrderedDict(a=2))
     assert not recording.hits(function, {"a": 1})
+
+
+def test_caught_name_error_is_not_recorded() -> None:
+    def function() -> int:
+        try:
+            return undefined_name  # type: ignore[name-defined]
+        except NameError:
+            return 0
+
+    recording = Recording(function)
+    assert recording.result == 0
+    assert "catches “name 'undefined_name' is not defined”" in recording.reason
 
 
 def test_object_that_cannot_be_followed_is_not_recorded() -> None:

@@ -9,7 +9,7 @@ import types
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from tracegrad.capture.checks import HEAP_TYPE, Holds
+from tracegrad.capture.checks import HEAP_TYPE, Holds, Lacks
 from tracegrad.capture.effects import Location
 from tracegrad.capture.paths import (
     Attribute,
@@ -66,6 +66,8 @@ def _of_module(
 def _of_class(
     recorder: "ReadRecorder", cls: type, name: str, location: Location
 ) -> Any:
+    if class_value(cls, name) is MISSING:
+        _guard_absence(recorder, cls, None, name, location)
     value = recorder.aloud(getattr, cls, name)
     if id(cls) in recorder.born:
         observe_in_class(recorder, cls, None, name, location)
@@ -207,6 +209,17 @@ def _observe_in_order(
     return found
 
 
+def _guard_absence(
+    recorder: "ReadRecorder", cls: type, value: Any, name: str, location: Location
+) -> None:
+    """Guard that neither the class of `value` nor a base of it holds `name`."""
+    path = recorder.class_path(cls, value)
+    if path is not None:
+        recorder.guard(path, Lacks(name, True), location)
+    elif id(cls) in recorder.born:
+        _observe_in_order(recorder, cls.__mro__, name, MISSING, location)
+
+
 def _is_plain(found: Any) -> bool:
     """Whether a class shows `found` as it holds it."""
     return isinstance(found, (types.FunctionType, property)) or not hasattr(
@@ -223,9 +236,13 @@ def _through_descriptor(
 ) -> Any:
     if isinstance(found, _SLOT_DESCRIPTORS):
         path = recorder.path_of(value)
-        held = getattr(value, name)
         if path is None:
-            return held
+            return getattr(value, name)
+        try:
+            held = getattr(value, name)
+        except AttributeError:
+            recorder.guard(path, Lacks(name, False), location)
+            raise
         return recorder.observe(held, Attribute(path, name), location)
     observe_in_class(recorder, type(value), value, name, location)
     if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
@@ -276,6 +293,7 @@ def _missing(
     namespace: dict[str, Any] | None,
     location: Location,
 ) -> Any:
+    _guard_absence(recorder, type(value), value, name, location)
     fallback = class_value(type(value), "__getattr__")
     if not isinstance(fallback, types.FunctionType):
         return getattr(value, name)  # raises

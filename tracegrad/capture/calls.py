@@ -5,6 +5,7 @@ Trusted code gets its arguments after what they hold has been read.
 """
 
 import functools
+import itertools
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from tracegrad.capture import attributes, special
 from tracegrad.capture.effects import Location
 from tracegrad.capture.handlers import find_handler
 from tracegrad.capture.instrument import is_instrumented
+from tracegrad.capture.numbers import StandIn
 from tracegrad.capture.paths import Attribute, Cell, Elements, Path
 from tracegrad.capture.purity import (
     Purity,
@@ -355,13 +357,18 @@ def _reading(
     instances: bool = False,
 ) -> Callee:
     """Call `function` as it is, once all that its arguments hold has been read."""
+    position = _CALLBACKS.get(id(function))
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if recorder.closed:
             return function(*args, **kwargs)
         read = [_argument(recorder, arg, location, instances) for arg in args]
+        if position is not None and position < len(args):
+            read[position] = _callback(recorder, args[position], location)
         for name, value in kwargs.items():
             kwargs[name] = _argument(recorder, value, location, instances)
+            if name in ("key", "func"):
+                kwargs[name] = _callback(recorder, value, location)
             if name == "out" and recorder.path_of(value) is not None:
                 _written(recorder, value, location)
         return function(*read, **kwargs)
@@ -369,13 +376,25 @@ def _reading(
     return call
 
 
+# Where functions that call back expect what to call, besides as `key` or `func`.
+_CALLBACKS = {
+    **{id(f): 0 for f in (map, filter, functools.reduce, itertools.starmap)},
+    **{id(f): 0 for f in (itertools.takewhile, itertools.dropwhile)},
+    **{id(f): 0 for f in (itertools.filterfalse,)},
+    **{id(f): 1 for f in (itertools.accumulate, itertools.groupby)},
+}
+
+
+def _callback(recorder: "ReadRecorder", value: Any, location: Location) -> Any:
+    """What is called back in place of `value`: there `getattr` reads things, too."""
+    return callee(recorder, value, location) if callable(value) else value
+
+
 def _argument(
     recorder: "ReadRecorder", value: Any, location: Location, instances: bool
 ) -> Any:
-    if isinstance(value, (types.FunctionType, types.MethodType)):
-        # A callback: `sorted(key=f)`, `map(f, …)`.
-        return callee(recorder, value, location)
-    if isinstance(value, functools.partial):
+    if type(value) in (types.FunctionType, types.MethodType, functools.partial):
+        # A trusted function that is given a user's may call it.
         return callee(recorder, value, location)
     if recorder.path_of(value) is not None and hasattr(type(value), "__next__"):
         recorder.effect(location, f"consumes the iterator `{recorder.path_of(value)}`")

@@ -8,6 +8,7 @@ import math
 import struct
 import weakref
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
@@ -331,6 +332,46 @@ class HasContents:
 
 
 @final
+class HasElements:
+    """A sequence of numbers, or of strings, of one type: compared all at once."""
+
+    __slots__ = ("_elements", "_kind")
+
+    def __init__(self, value: Any) -> None:
+        self._kind: type = type(value[0])
+        self._elements = _comparable(value, self._kind)
+
+    def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
+        comparable, kind = constants.add(_comparable), constants.add(self._kind)
+        return (
+            f"set(map(type, {value})) == {{{kind}}} and "
+            f"{comparable}({value}, {kind}) == {constants.add(self._elements)}"
+        )
+
+    def old(self) -> str:
+        """See `Check`."""
+        return f"a sequence of {self._kind.__name__} with other elements"
+
+    def new(self, value: Any) -> str:
+        """See `Check`."""
+        return f"a sequence of {len(value)} elements"
+
+
+def _comparable(value: Any, kind: type) -> tuple[Any, ...] | bytes:
+    """The elements; those of floats as bits."""
+    return array("d", value).tobytes() if kind is float else tuple(value)
+
+
+def is_uniform(value: Any) -> bool:
+    """Whether a sequence is long, and has elements of one such type."""
+    if len(value) < 8:
+        return False
+    kind = type(value[0])
+    return kind in (int, float, str, bool) and set(map(type, value)) == {kind}
+
+
+@final
 @dataclass(frozen=True, slots=True)
 class Holds:
     """Whether a container has a key, or a namespace a name."""
@@ -350,6 +391,33 @@ class Holds:
     def new(self, value: Any) -> str:
         """See `Check`."""
         return Holds(self.key, not self.present).old()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Lacks:
+    """An object has no attribute of a name; for a class, nor has any of its bases."""
+
+    key: str
+    in_class: bool
+
+    def render(self, value: str, constants: Constants) -> str:
+        """See `Check`."""
+        test = constants.add(is_in_class if self.in_class else hasattr)
+        return f"not {test}({value}, {constants.add(self.key)})"
+
+    def old(self) -> str:
+        """See `Check`."""
+        return f"without {self.key!r}"
+
+    def new(self, value: Any) -> str:
+        """See `Check`."""
+        return f"with {self.key!r}"
+
+
+def is_in_class(cls: type, name: str) -> bool:
+    """Whether a class or one of its bases holds `name`."""
+    return any(name in base.__dict__ for base in cls.__mro__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ work on: mostly the one it gave. `rewrite` says where each is called.
 
 import builtins
 import importlib.util
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -363,6 +364,12 @@ class FunctionHooks:
         """A class was made by a `class` statement, or by its decorators."""
         self._recorder.born[id(cls)] = cls
         return cls
+
+    def caught(self, line: int) -> None:
+        """An exception was caught; one that tells of a missing global is a read."""
+        error = sys.exc_info()[1]
+        if type(error) is NameError and not self._recorder.closed:
+            self._recorder.unrecordable(self._at(line), f"catches “{error}”")
 
     def imported(self, value: Any, module: str, line: int) -> Any:
         """``import module`` bound `value`."""

@@ -17,10 +17,12 @@ from tracegrad.capture.checks import (
     Exactly,
     HasBaseValue,
     HasContents,
+    HasElements,
     HasType,
     Is,
     IsCode,
     IsStill,
+    is_uniform,
     value_check,
 )
 from tracegrad.capture.effects import Location
@@ -145,6 +147,15 @@ def _read_tuple(
     if type(value) is tuple and all(type(element) is str for element in value):
         recorder.guard(path, value_check(value), location)
         return value
+    return _read_sequence(recorder, value, path, location)
+
+
+def _read_sequence(
+    recorder: "ReadRecorder", value: Any, path: Path, location: Location
+) -> Any:
+    if is_uniform(value) and not recorder.has_dynamic_items(path):
+        recorder.guard(path, HasElements(value), location)
+        return value
     recorder.observe(len(value), Length(path), location)
     return _read_items(recorder, value, path, enumerate(value), location)
 
@@ -228,8 +239,7 @@ def _read_contents(
         read_elements(recorder, value, path, location)
         return value
     if issubclass(type(value), (list, deque)):
-        recorder.observe(len(value), Length(path), location)
-        return _read_items(recorder, value, path, enumerate(value), location)
+        return _read_sequence(recorder, value, path, location)
     if type(value).__flags__ & HEAP_TYPE:
         if instances:
             _read_instance(recorder, value, path, location)

@@ -67,7 +67,16 @@ def same_region(a: Place, b: Place) -> bool:
     return a[:4] == b[:4]
 
 
+_DISTINCT: tuple[int, ...] = (-1,)
+
+
 def memory_pattern(arrays: list[Any]) -> tuple[int, ...]:
-    """Return for each array the first one with the same owner: how inputs alias."""
+    """Return for each array the first one with the same owner: how inputs alias.
+
+    Inputs that do not alias at all have one common pattern.
+    """
+    owners = [a if a.base is None else owner_of(a) for a in arrays]
+    if len(set(map(id, owners))) == len(owners):
+        return _DISTINCT
     first: dict[int, int] = {}
-    return tuple(first.setdefault(id(owner_of(a)), i) for i, a in enumerate(arrays))
+    return tuple(first.setdefault(id(o), i) for i, o in enumerate(owners))

@@ -46,6 +46,8 @@ PURE_MODULES = _words("""
     ml_dtypes typing_extensions
     """)
 _SHALLOW_MODULES = frozenset({"typing", "types", "abc", "_abc", "enum"})
+# They keep a function, which isn't called before what they make is.
+_KEEPERS = frozenset({"partial", "wraps", "update_wrapper"})
 # These work on elements of what they are given, and call back for the rest.
 _ELEMENTWISE_MODULES = frozenset(
     {"tracegrad", "numpy", "scipy", "math", "cmath"}
@@ -103,7 +105,7 @@ def module_purity(module: str | None, name: str) -> Purity:
         return Purity.EFFECT
     if name in _WRITERS.get(plain, ()):
         return Purity.WRITES
-    if root in _SHALLOW_MODULES:
+    if root in _SHALLOW_MODULES or (plain == "functools" and name in _KEEPERS):
         return Purity.SHALLOW
     return Purity.READS if plain in _ELEMENTWISE_MODULES else Purity.LOOKS
 

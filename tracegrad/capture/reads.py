@@ -187,6 +187,10 @@ class ReadRecorder:
         if key not in self._guards:
             self._guards[key] = Guard(path, check, location)
 
+    def has_dynamic_items(self, path: Path) -> bool:
+        """Whether an item of the container at `path` is a dynamic number."""
+        return any(path in dynamic.bases for dynamic in self._dynamic)
+
     # Objects and where they came from
 
     def path_of(self, value: object) -> Path | None:

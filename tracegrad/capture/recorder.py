@@ -12,6 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
+from tracegrad.capture.hints import stored_name
 from tracegrad.capture.journal import Journal
 from tracegrad.capture.memory import (
     Place,
@@ -20,6 +21,7 @@ from tracegrad.capture.memory import (
     place_of,
     same_region,
 )
+from tracegrad.capture.numbers import StandIn, plain
 from tracegrad.dispatch.generator import Generator, default_generator
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.state import install_recorder, paused_recorder, thread
@@ -34,8 +36,8 @@ from tracegrad.ir.graph import (
     WriteState,
     WriteStorage,
 )
-from tracegrad.location import Location, here
-from tracegrad.spec import ScalarSpec, StateSpec
+from tracegrad.location import Location, here, user_frame
+from tracegrad.spec import StateSpec
 
 
 class UnknownTensorError(Exception):
@@ -74,6 +76,9 @@ class OperatorRecorder:
         self._bumps: dict[Value, int] = {}
         self._written: dict[Value, Location | None] = {}
         self._kept: list[Any] = []
+        # The last value that each of the user's instructions made, with the name of
+        # the variable that takes it.
+        self._hints: dict[tuple[int, int], tuple[Value, str]] = {}
 
     # -- installing -----------------------------------------------------------------
 
@@ -111,13 +116,6 @@ class OperatorRecorder:
             self.fail("two inputs share memory and one was written before the other was read")
         storage.regions.add(place)
         self._known[place] = (value, storage.stamp)
-
-    def add_number(self, number: float, hint: str) -> Value:
-        """Make a Python number an input of the graph."""
-        kind = "int" if isinstance(number, int) else "float"
-        value = self.builder.input(hint, ScalarSpec(kind))  # type: ignore[arg-type]
-        self.inputs.append((value, number))
-        return value
 
     def add_generator(self, generator: Generator, hint: str = "rng") -> None:
         """Make a generator's state an input of the graph."""
@@ -202,8 +200,9 @@ class OperatorRecorder:
             return self._state(operand)
         if operand.__class__ is tuple:
             return tuple(self.value_of(o) for o in operand)
-        found = getattr(operand, "graph_value", None)
-        return operand if found is None else found  # type: ignore[no-any-return]
+        if isinstance(operand, StandIn):
+            return operand.graph_value  # type: ignore[no-any-return]
+        return operand  # type: ignore[no-any-return]
 
     def _state(self, generator: Generator) -> Value:
         if self.journal is not None:
@@ -227,16 +226,20 @@ class OperatorRecorder:
         """Write the application down, run it, and remember the results' memory."""
         if self.reason:
             with paused_recorder():
-                return run()
+                return run(_plain(operands))
+        for attribute in attributes.values():
+            if isinstance(attribute, StandIn):
+                attribute.pin()
         try:
             inputs = tuple(map(self.operand, operands))
         except UnknownTensorError as unknown:
             self.fail(f"{operator.name} takes {unknown}")
             with paused_recorder():
-                return run()
+                return run(_plain(operands))
         scope, location = thread.scope, here()
+        hint, place = self._hint()
         with paused_recorder():
-            result = run()
+            result = run(_plain(operands))
         results = result if result.__class__ is tuple else (result,)
         specs: tuple[Any, ...] = tuple(map(spec_of, results))
         if operator.is_random:
@@ -244,6 +247,9 @@ class OperatorRecorder:
         values = self.builder.node(
             operator, inputs, attributes, location, scope, specs=specs
         )
+        if hint:
+            # A line that applies several operators stores the last one's result.
+            self._hints[place] = (values[0], hint)
         for tensor, value in zip(results, values, strict=False):
             self._remember(operator, operands, tensor, value)
         if operator.is_random:
@@ -251,6 +257,12 @@ class OperatorRecorder:
             first = self._states[id(generator)]
             self._states[id(generator)] = (generator, first[1], values[-1])
         return result
+
+    def _hint(self) -> tuple[str, tuple[int, int]]:
+        frame = user_frame()
+        if frame is None:
+            return "", (0, 0)
+        return stored_name(frame), (id(frame), frame.f_lasti)
 
     def _remember(
         self, operator: OpDef, operands: Sequence[Any], tensor: Tensor, value: Value
@@ -386,7 +398,20 @@ class OperatorRecorder:
         for _, first, last in self._states.values():
             if first is not last:
                 self.builder.writes.append(WriteState(first, last))
+        self._name_values()
         return self.builder.finish(outputs)
+
+    def _name_values(self) -> None:
+        for value, hint in self._hints.values():
+            self.builder.rename(value, hint)
+        for write in self.builder.writes:
+            if isinstance(write, BindGrad) and write.value is not None:
+                self.builder.rename(write.value, f"{write.target.name}_grad")
+
+
+def _plain(operands: Sequence[Any]) -> Sequence[Any]:
+    """Return the operands with numbers in place of their stand-ins."""
+    return [plain(o) if isinstance(o, StandIn) else o for o in operands]
 
 
 def _will_carry(operator: OpDef, operands: Sequence[Any], tensor: Tensor) -> bool:

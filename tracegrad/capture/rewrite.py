@@ -344,6 +344,11 @@ class _Rewriter(ast.NodeTransformer):
 
     visit_While = visit_If
 
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        self.generic_visit(node)
+        node.body.insert(0, self._note("caught", node))
+        return node
+
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
         if isinstance(node.test, ast.Compare) and sys.version_info < (3, 12):
             # There the error is raised on the comparison's line.

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
+from tracegrad.capture.checks import value_check
 from tracegrad.capture.journal import Journal
+from tracegrad.capture.numbers import (
+    Computed,
+    Leaf,
+    NumberOwner,
+    Source,
+    StandIn,
+    stand_in,
+)
 from tracegrad.capture.outputs import (
     CannotReturnError,
     Fresh,
@@ -24,6 +34,7 @@ from tracegrad.capture.recorder import OperatorRecorder, UnknownTensorError
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.ir.graph import Graph, Value
+from tracegrad.spec import ScalarSpec
 
 
 @final
@@ -38,11 +49,14 @@ class LeafInput:
         The graph's input.
     example : object
         What it was in the recorded call.
+    source : Source or None
+        For a number that is computed from leaves before the call.
     """
 
     path: Path
     value: Value
     example: Any
+    source: Source | None = None
 
 
 @final
@@ -61,6 +75,8 @@ class Recording:
         Why, with the user's line.
     inputs : tuple of LeafInput
         In the order of the graph's inputs.
+    numbers : tuple of Path
+        Where the dynamic numbers are.
     places : tuple of Place
         Of the returned tensors.
     build : callable or None
@@ -72,23 +88,26 @@ class Recording:
     graph: Graph | None
     reason: str
     inputs: tuple[LeafInput, ...] = ()
+    numbers: tuple[Path, ...] = ()
     places: tuple[Place, ...] = ()
     build: Any = None
 
 
 @final
-class _Leaves:
+class _Leaves(NumberOwner):
     """Tells the read-recorder what tensors and generators are, and hears of them."""
 
     def __init__(self, operators: OperatorRecorder) -> None:
         self.operators = operators
         self.paths: dict[int, Path] = {}
         self.order: list[Path] = []
+        self.numbers: list[tuple[Path, Any, Any]] = []
+        self.number_values: dict[Source, Value] = {}
         self.reads: ReadRecorder | None = None
 
     def is_leaf(self, value: object) -> bool:
-        """Return whether `value` is a tensor or a generator."""
-        return isinstance(value, Tensor | Generator)
+        """Return whether `value` is a tensor, a generator or a number's stand-in."""
+        return isinstance(value, Tensor | Generator | StandIn)
 
     def read(self, value: Any, path: Path, location: Any) -> None:
         """Make a leaf from outside an input."""
@@ -101,11 +120,32 @@ class _Leaves:
 
     def number(self, value: float, path: Path, location: Any) -> Any:
         """Make a dynamic number an input."""
-        self.operators.fail("a number that changes between calls")
-        return value
+        leaf = Leaf(len(self.numbers))
+        self.numbers.append((path, value, location))
+        return stand_in(value, leaf, self)
+
+    def value_for(self, number: Any) -> Value:
+        """Return the graph's input for a stand-in."""
+        found = self.number_values.get(number.source)
+        if found is None:
+            plain = number.__class__.__mro__[2](number)
+            found = self.operators.builder.input("number", _scalar_spec(plain))
+            self.operators.inputs.append((found, number.source))
+            self.number_values[number.source] = found
+        return found
+
+    def pin(self, source: Any) -> None:
+        """Guard the values of the numbers that `source` comes from."""
+        if isinstance(source, Leaf):
+            path, value, location = self.numbers[source.index]
+            if self.reads is not None:
+                self.reads.guard(path, value_check(value), location)
+        elif isinstance(source, Computed):
+            for arg in source.args:
+                self.pin(arg)
 
     def truth(self, value: Any, location: Any) -> bool:
-        """Return the truth of a tensor, which the recorder guards."""
+        """Return the truth of a leaf, which guards it."""
         return bool(value)
 
     def attribute(self, value: Any, name: str, path: Path | None, location: Any) -> Any:
@@ -131,9 +171,21 @@ class _Leaves:
         return found
 
 
+_NO_PATH: Any = None
+
+
+def _scalar_spec(value: float) -> ScalarSpec:
+    return ScalarSpec("int" if isinstance(value, int) else "float")
+
+
+# How a module's parts are reached: nothing a user would write.
+_INNER = re.compile(r"\._(?:modules|parameters|buffers)\[")
+
+
 def _hint(path: Path) -> str:
-    text = path.text()
-    return text.replace("model.", "").replace("self.", "").replace(".", "_")
+    """Return a name for an input: what a user would call it."""
+    text = _INNER.sub("[", path.text()).removeprefix("global ").removeprefix("self.")
+    return re.sub(r"\W+", "_", text).strip("_")
 
 
 def record_call(
@@ -188,13 +240,23 @@ def _finished(
     except (CannotReturnError, UnknownTensorError) as error:
         return Recording(result, reads, None, f"it can't be made again: {error}")
     return Recording(
-        result, reads, graph, "", _inputs(operators, leaves), tuple(places), build
+        result,
+        reads,
+        graph,
+        "",
+        _inputs(operators, leaves),
+        tuple(path for path, _, _ in leaves.numbers),
+        tuple(places),
+        build,
     )
 
 
 def _inputs(operators: OperatorRecorder, leaves: _Leaves) -> tuple[LeafInput, ...]:
     found = []
     for value, example in operators.inputs:
+        if isinstance(example, Leaf | Computed):
+            found.append(LeafInput(_NO_PATH, value, None, example))
+            continue
         path = leaves.paths.get(id(example))
         if path is None:
             path = Held(example, "default_generator")

@@ -9,8 +9,20 @@ from typing import Any, final
 
 from tracegrad.capture.journal import Journal
 from tracegrad.capture.outputs import Fresh
+from tracegrad.capture.paths import (
+    Argument,
+    Attribute,
+    Cell,
+    Default,
+    Environment,
+    Global,
+    Item,
+    Keyword,
+    Path,
+)
 from tracegrad.capture.session import Recording, record_call
 from tracegrad.captured.explain import Explanation
+from tracegrad.captured.guards import Miss
 from tracegrad.captured.specialization import LEFT, Specialization
 from tracegrad.compiler import DerivedProgram, compile_graph
 from tracegrad.config import config
@@ -48,6 +60,8 @@ class CapturedFunction:
         self.specializations: list[Specialization] = []
         self._explanation = Explanation(_name_of(function))
         self._lock = threading.RLock()
+        # Where numbers were seen to change: inputs of the next program.
+        self._dynamic: set[Path] = set()
         self._last: Specialization | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -78,7 +92,9 @@ class CapturedFunction:
             self._explanation.limit(MAX_SPECIALIZATIONS)
             return self.eager(*args, **kwargs)
         misses = self._misses(args, kwargs, mode)
-        recording = record_call(self.eager, args, kwargs, _name_of(self.eager))
+        recording = record_call(
+            self.eager, args, kwargs, _name_of(self.eager), frozenset(self._dynamic)
+        )
         self._keep(recording, mode, misses)
         return recording.result
 
@@ -108,7 +124,10 @@ class CapturedFunction:
             if specialization.mode != mode:
                 found.append(f"the mode was {specialization.mode} and is {mode}")
                 continue
-            reason = specialization.guards.explain_miss(self.eager, args, kwargs)
+            miss = specialization.guards.first_miss(self.eager, args, kwargs)
+            if miss is not None and is_changed_number(miss, self.eager, args, kwargs):
+                self._dynamic.add(miss.path)
+            reason = "" if miss is None else str(miss)
             found.append(reason or "the inputs share memory in another way, or a check left")
         return found
 
@@ -157,6 +176,32 @@ class CapturedFunction:
         with self._lock:
             self.specializations.clear()
         self._last = None
+
+
+def is_changed_number(
+    miss: Miss, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> bool:
+    """Return whether what changed is a Python number that a program could take."""
+    path = miss.path
+    if path is None or not isinstance(path, _NUMBER_PLACES):
+        return False
+    try:
+        value = path.evaluate(Environment(function, args, kwargs))
+    except (AttributeError, IndexError, KeyError, TypeError):
+        return False
+    return type(value) in (int, float) and _is_number_text(miss.old)
+
+
+def _is_number_text(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+# A number in these places is a value; a length, say, is structure.
+_NUMBER_PLACES = (Argument, Keyword, Attribute, Item, Global, Cell, Default)
 
 
 def _name_of(function: Callable[..., Any]) -> str:

@@ -38,6 +38,8 @@ class LeafGuard:
         The same words for another leaf.
     location : Location, optional
         The user's line that read it.
+    number : bool
+        A Python number: two leaves may be one object.
     """
 
     path: Path
@@ -46,6 +48,7 @@ class LeafGuard:
     old: str = ""
     describe: Callable[[Any], str] | None = None
     location: Location | None = None
+    number: bool = False
 
 
 class Miss(NamedTuple):
@@ -172,9 +175,10 @@ class _Writer:
         for leaf in leaves:
             self._leaf(leaf)
         values = [self._variable(leaf.path) for leaf in leaves]
-        if distinct and len(values) > 1:
-            several = ", ".join(values)
-            self._check(f"len(set(map(id, ({several})))) == {len(values)}")
+        objects = [self._variable(leaf.path) for leaf in leaves if not leaf.number]
+        if distinct and len(objects) > 1:
+            several = ", ".join(objects)
+            self._check(f"len(set(map(id, ({several})))) == {len(objects)}")
         lines = [*self.constants.lines(), *self._lines]
         body = "".join(f"        {line}\n" for line in lines)
         return (
@@ -270,6 +274,8 @@ def _miss_of_distinct(
 ) -> Miss | None:
     first: dict[int, LeafGuard] = {}
     for leaf in leaves:
+        if leaf.number:
+            continue
         other = first.setdefault(id(leaf.path.evaluate(environment)), leaf)
         if other is not leaf:
             old = f"another object than `{other.path}`"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 from tracegrad.capture.memory import memory_pattern
+from tracegrad.capture.numbers import evaluate
 from tracegrad.capture.outputs import (
     Fresh,
     InputItself,
@@ -109,13 +110,19 @@ class Specialization:
         self.derived = derived
         self.mode = mode
         self.hits = 0
+        outside = [leaf for leaf in recording.inputs if leaf.source is None]
+        numbers = [LeafGuard(path, number=True) for path in recording.numbers]
         self.guards = CompiledGuards.compile(
-            recording.reads.guards, map(_leaf_guard, recording.inputs)
+            recording.reads.guards, [*map(_leaf_guard, outside), *numbers]
         )
         self.check = self.guards.check
         self._run = compiled.executable
         self._places = recording.places
         self._build: Callable[[Sequence[Any]], Any] = recording.build
+        # Where the program's inputs are among the leaves, or how they are computed.
+        self._sources = [leaf.source for leaf in recording.inputs]
+        self._outside = len(outside)
+        self._numbers = bool(numbers)
         examples = [leaf.example for leaf in recording.inputs]
         self._tensors = [i for i, e in enumerate(examples) if isinstance(e, Tensor)]
         self._generators = [
@@ -135,14 +142,25 @@ class Specialization:
     def matches(
         self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[Any, ...] | None:
-        """Return the program's leaves if the call is one it was made for."""
+        """Return the program's inputs if the call is one it was made for."""
         leaves = self.check(function, args, kwargs)
         if leaves is None:
             return None
+        if self._numbers:
+            leaves = self._with_numbers(leaves)
         arrays = [leaves[i]._array for i in self._tensors]
         if memory_pattern(arrays) != self._pattern:
             return None
         return leaves
+
+    def _with_numbers(self, leaves: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the inputs: tensors and generators, and numbers computed in Python."""
+        objects = iter(leaves[: self._outside])
+        numbers = leaves[self._outside :]
+        return tuple(
+            next(objects) if source is None else evaluate(source, numbers)
+            for source in self._sources
+        )
 
     def run(self, leaves: tuple[Any, ...]) -> Any:
         """Run the program, commit, and return what the user's function would.

@@ -23,7 +23,9 @@ from tracegrad.errors import CompileError
 # Longer comments would push the code out of sight.
 MAX_COMMENT = 160
 
-_ALONE = re.compile(r"^([ \t]+)\{\{(?![-+])(.+?)(?<![-+])\}\}[ \t]*$", re.MULTILINE)
+_ALONE = re.compile(
+    r"^([ \t]+)\{\{(?![-+])((?:(?!\}\}).)+)(?<![-+])\}\}[ \t]*$", re.MULTILINE
+)
 
 
 @final
@@ -59,8 +61,8 @@ def comment(text: UserText | str) -> str:
     r"""Return `text` as it can stand in a comment of Python or of the C family.
 
     Line breaks and invisible characters become spaces (a bidirectional mark could show
-    other code than runs), comment ends are taken apart, and no backslash is left to
-    continue the line.
+    other code than runs), comment ends are taken apart, and neither a backslash is left
+    to continue the line nor three quotes to end a Python string around it.
 
     Examples
     --------
@@ -69,7 +71,7 @@ def comment(text: UserText | str) -> str:
     """
     found = text.text if isinstance(text, UserText) else text
     shown = "".join(c if c.isprintable() else " " for c in found)
-    shown = shown.replace("\\", "|").replace("??/", "? ?/")
+    shown = shown.replace("\\", "|").replace("??/", "? ?/").replace('"""', "'''")
     shown = re.sub(r"\*(?=/)", "* ", shown)
     shown = re.sub(r"/(?=\*)", "/ ", shown).strip()
     return shown if len(shown) <= MAX_COMMENT else shown[: MAX_COMMENT - 1] + "…"

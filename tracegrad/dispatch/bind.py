@@ -92,8 +92,8 @@ def _bind_composite(
         finally:
             thread.scope = before
 
-    def run() -> Any:
-        return body(*operands, **attributes)
+    def run(given: Sequence[Any]) -> Any:
+        return body(*given, **attributes)
 
     return recorder.record(operator, operands, attributes, run)
 
@@ -151,8 +151,8 @@ def _bind_recorded(
     if recorder is None:
         return run_kernel(operator, operands, attributes)
 
-    def run() -> Any:
-        return run_kernel(operator, operands, attributes)
+    def run(given: Sequence[Any]) -> Any:
+        return run_kernel(operator, given, attributes)
 
     return recorder.record(operator, operands, attributes, run)
 

@@ -74,6 +74,7 @@ class GraphBuilder:
         self.nodes: list[Node] = []
         self.checks: list[Check] = []
         self.writes: list[WriteBack] = []
+        self._renamed: set[Value] = set()
 
     def value(self, hint: str, spec: Spec, requires_grad: bool = False) -> Value:
         """Return a new value with a unique name."""
@@ -111,6 +112,12 @@ class GraphBuilder:
         ordered = tuple((p.name, attributes[p.name]) for p in operator.attributes)
         self.nodes.append(Node(operator, inputs, ordered, results, location, scope))
         return results
+
+    def rename(self, value: Value, hint: str) -> None:
+        """Give a value of this builder another name, before the graph is finished."""
+        if value not in self._renamed and value not in self.inputs:
+            self._renamed.add(value)
+            object.__setattr__(value, "name", self.names.unique(hint))
 
     def finish(self, outputs: Iterable[Value]) -> Graph:
         """Return the graph."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import tracegrad
+from tracegrad import no_grad
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, ShapeError
+from tracegrad.ops.drawing import randperm
 
 _GAINS = {
     "tanh": 5.0 / 3,
@@ -75,7 +76,7 @@ def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
     """Fill with uniform draws from [a, b)."""
-    with tracegrad.no_grad():
+    with no_grad():
         return tensor.uniform_(a, b, generator=generator)  # type: ignore[attr-defined, no-any-return]
 
 
@@ -86,7 +87,7 @@ def normal_(
     generator: Generator | None = None,
 ) -> Tensor:
     """Fill with normal draws."""
-    with tracegrad.no_grad():
+    with no_grad():
         return tensor.normal_(mean, std, generator=generator)  # type: ignore[attr-defined, no-any-return]
 
 
@@ -104,7 +105,7 @@ def trunc_normal_(
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
     low, high = below((a - mean) / std), below((b - mean) / std)
-    with tracegrad.no_grad():
+    with no_grad():
         tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)  # type: ignore[attr-defined]
         tensor.erfinv_()  # type: ignore[attr-defined]
         tensor.mul_(std * math.sqrt(2.0))  # type: ignore[attr-defined]
@@ -114,7 +115,7 @@ def trunc_normal_(
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with one number."""
-    with tracegrad.no_grad():
+    with no_grad():
         return tensor.fill_(val)  # type: ignore[attr-defined, no-any-return]
 
 
@@ -138,7 +139,7 @@ def eye_(tensor: Tensor) -> Tensor:
     """
     if tensor.ndim != 2:
         raise ShapeError(f"eye_ takes a matrix, not {tensor.ndim} dimensions")
-    with tracegrad.no_grad():
+    with no_grad():
         tensor.zero_()  # type: ignore[attr-defined]
         for i in range(min(tensor.shape)):
             tensor[i, i] = 1  # type: ignore[index]
@@ -160,7 +161,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
         )
     each = tensor.shape[0] // groups
     centre = [s // 2 for s in tensor.shape[2:]]
-    with tracegrad.no_grad():
+    with no_grad():
         tensor.zero_()  # type: ignore[attr-defined]
         for group in range(groups):
             for channel in range(min(each, tensor.shape[1])):
@@ -250,9 +251,9 @@ def sparse_(
         raise ShapeError(f"sparse_ takes a matrix, not {tensor.ndim} dimensions")
     rows, columns = tensor.shape
     count = math.ceil(sparsity * rows)
-    with tracegrad.no_grad():
+    with no_grad():
         tensor.normal_(0, std, generator=generator)  # type: ignore[attr-defined]
         for column in range(columns):
-            order: Any = tracegrad.randperm(rows)
+            order: Any = randperm(rows)
             tensor[order[:count], column] = 0  # type: ignore[index]
     return tensor

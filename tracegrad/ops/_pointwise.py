@@ -27,7 +27,8 @@ from tracegrad.dtypes import (
     get_default_dtype,
 )
 from tracegrad.errors import DivisionError, DTypeError, ShapeError
-from tracegrad.ops._numpy_helpers import HELPERS
+from tracegrad.ops._c_helpers import C_HELPERS
+from tracegrad.ops._numpy_helpers import HELPERS, helper_source
 from tracegrad.ops._promotion import Promotion, Typed, Types, arithmetic, comparing
 from tracegrad.sizes import broadcast_shapes
 from tracegrad.spec import ScalarSpec, TensorSpec, elementwise_strides
@@ -81,6 +82,19 @@ class Pointwise:
     numpy_helpers: tuple[str, ...]
     types_cache: dict[Any, Types] = field(default_factory=dict)
     kernels: dict[Any, Callable[..., Any]] = field(default_factory=dict)
+
+    @property
+    def c_helper_texts(self) -> dict[str, str]:
+        """The C texts of `c_helpers`, with their placeholders."""
+        return {name: C_HELPERS[name] for name in self.c_helpers}
+
+    @property
+    def numpy_helper_texts(self) -> dict[str, str]:
+        """The sources of `numpy_helpers`, by name, each after what it needs."""
+        found: dict[str, str] = {}
+        for name in self.numpy_helpers:
+            found |= helper_source(name)
+        return found
 
     def types(
         self, name: str, operands: tuple[Typed, ...], dtype: DType | None = None
@@ -163,7 +177,7 @@ def _make_kernel(name: str, facts: Pointwise) -> Callable[..., Any]:
             _check(name, facts, operand_types[-1], xp, cast, attributes)
         value = convert(xp, xp.asarray(function(xp, *cast, **attributes)), result)
         # A result is fresh, also where the expression is the operand itself.
-        return xp.array(value, copy=True, order="K") if value is arrays[0] else value
+        return fresh(xp, value, result) if value is arrays[0] else value
 
     return kernel
 
@@ -230,7 +244,23 @@ def convert(xp: Any, array: Any, dtype: DType) -> Any:
         array, kind = array.real, "f"
     if kind not in "biuc" and dtype.kind == "int" and dtype.itemsize < 4:
         array = array.astype("int64" if dtype.name == "uint8" else "int32")
-    return array.astype(wanted)
+    return fresh(xp, array, dtype) if 0 in array.strides else array.astype(wanted)
+
+
+def fresh(xp: Any, array: Any, dtype: DType) -> Any:
+    """Return a copy in the order of memory that element-wise results have.
+
+    NumPy's own copies put expanded dimensions innermost, its ufuncs do not.
+    """
+    if 0 not in array.strides:
+        return array.astype(dtype.numpy, copy=True)
+    spec = TensorSpec(dtype, array.shape, array.strides)
+    strides = elementwise_strides(spec.shape, [spec])
+    order = sorted(range(array.ndim), key=lambda axis: (-strides[axis], axis))
+    result = xp.empty([array.shape[axis] for axis in order], dtype.numpy)
+    result = result.transpose([order.index(axis) for axis in range(array.ndim)])
+    result[...] = array
+    return result
 
 
 def cast_array(xp: Any, value: Any, dtype: DType) -> Any:

@@ -6,7 +6,7 @@ gives views of the same memory.
 
 from __future__ import annotations
 
-import math
+import cmath
 from typing import Any
 
 from tracegrad.dispatch.operator import public_function
@@ -26,7 +26,7 @@ from tracegrad.ops.trigonometric import cos, sin
 
 @pointwise(
     name="real",
-    numpy={"complex": "np.real({input})"},
+    numpy={"complex": "np.positive(np.real({input}))"},
     promote=real_part,
     public=False,
     method=False,
@@ -42,7 +42,7 @@ real_of.vjp(input=lambda ct: ct).jvp(input=lambda t: real_of(t))
 
 @pointwise(
     name="imag",
-    numpy={"complex": "np.imag({input})"},
+    numpy={"complex": "np.positive(np.imag({input}))"},
     promote=real_part,
     public=False,
     method=False,
@@ -143,6 +143,7 @@ angle.vjp(input=_angle_vjp).jvp(input=_angle_jvp)
 @pointwise(
     name="complex",
     numpy="tg_complex(np, {real}, {imag})",
+    reference=complex,
     promote=to_complex,
     inplace=False,
     method=False,
@@ -158,6 +159,7 @@ complex_of.vjp(real=lambda ct: ct.real, imag=lambda ct: ct.imag).jvp(
 
 
 @pointwise(
+    reference=cmath.rect,
     numpy=(
         "tg_complex(np, np.multiply({abs}, np.cos({angle})), "
         "np.multiply({abs}, np.sin({angle})))"

@@ -10,7 +10,7 @@ from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, ArgumentTypeError, ShapeError
 from tracegrad.ops._reduction import canonical_dim
-from tracegrad.ops.arithmetic import mul
+from tracegrad.ops.arithmetic import add, mul
 from tracegrad.ops.contraction import check_one_dtype, matrix_product
 from tracegrad.ops.reductions import sum as sum_
 from tracegrad.ops.views import expand, permute, reshape, slice_, unsqueeze
@@ -330,3 +330,24 @@ def _dimension_pairs(a: Tensor, b: Tensor, dims: Any) -> tuple[list[int], list[i
         [canonical_dim("tensordot", d, a.ndim) for d in of_a],
         [canonical_dim("tensordot", d, b.ndim) for d in of_b],
     )
+
+
+@public_function(method=False)
+def bilinear(
+    input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None
+) -> Tensor:
+    """Return ``input1 @ weight[i] @ input2`` for each output i, plus the bias.
+
+    Parameters
+    ----------
+    input1, input2 : Tensor, shapes (..., in1) and (..., in2)
+    weight : Tensor, shape (out, in1, in2)
+    bias : Tensor, shape (out,), optional
+
+    Raises
+    ------
+    ShapeError
+        If the sizes differ.
+    """
+    result = einsum("...i,oij,...j->...o", input1, weight, input2)
+    return result if bias is None else add(result, bias)  # type: ignore[no-any-return]

@@ -58,6 +58,7 @@ _RSQRT = "np.reciprocal(np.sqrt({input}))"
 
 @pointwise(
     numpy=_RSQRT,
+    reference=lambda input: input**-0.5,
     c={"float": "1 / sqrt{f}({input})"},
     promote=floating,
     domain=(0.1, 4.0),

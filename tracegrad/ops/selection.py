@@ -194,6 +194,7 @@ def _numbers(text: str) -> dict[str, str]:
     name="clamp",
     numpy=_numbers("np.minimum(np.maximum({input}, {min}), {max})"),
     c=_numbers("tg_minimum_{t}(tg_maximum_{t}({input}, {min}), {max})"),
+    reference=lambda input, low, high: min(max(input, low), high),
     domain={"input": (0.1, 0.9), "min": (-1.0, 0.0), "max": (1.0, 2.0)},
     public=False,
     method=False,
@@ -206,6 +207,7 @@ def clamp_both(input: Tensor, min: Tensor, max: Tensor) -> Tensor:
 @pointwise(
     numpy=_numbers("np.maximum({input}, {min})"),
     c=_numbers("tg_maximum_{t}({input}, {min})"),
+    reference=max,
     domain={"input": (0.1, 0.9), "min": (-1.0, 0.0)},
 )
 def clamp_min(input: Tensor, min: Tensor) -> Tensor:
@@ -215,6 +217,7 @@ def clamp_min(input: Tensor, min: Tensor) -> Tensor:
 @pointwise(
     numpy=_numbers("np.minimum({input}, {max})"),
     c=_numbers("tg_minimum_{t}({input}, {max})"),
+    reference=min,
     domain={"input": (0.1, 0.9), "max": (1.0, 2.0)},
 )
 def clamp_max(input: Tensor, max: Tensor) -> Tensor:

@@ -6,26 +6,19 @@ set of reduced axes. Its values are *full* (one element per point of the domain)
 reductions over the same axes, and views that only add or drop dimensions of size 1
 or broadcast rows back belong to it; so softmax or layer norm, forward or backward,
 is one group.
-
-::
-
-    %e: f32[4, 8] = exp(%x)
-    %s: f32[4, 1] = sum(%e, dim=(1,), keepdim=True, dtype=None)
-    %y: f32[4, 8] = div(%e, %s)
-
-becomes one ``fused`` node that holds these three.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, final
+from typing import Any, ClassVar, TypeAlias, final
 
 from tracegrad.ir.axes import Axes, Domain, add_node
 from tracegrad.ir.builder import rebuilt
 from tracegrad.ir.fused import fused
 from tracegrad.ir.graph import Graph, Node, Value
+from tracegrad.passes.manager import Pass
 from tracegrad.spec import TensorSpec
 
 # Above this, a kernel's source gets long and its registers few.
@@ -333,3 +326,37 @@ def _with_inner_results(
 
 def _names(group: _Group) -> list[str]:
     return [n.scope or n.operator.name for n in group.nodes if not n.operator.is_view]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Fuse(Pass):
+    """Put groups of nodes that can be one kernel into ``fused`` nodes.
+
+    ::
+
+        graph f(%x: f32[4, 8]) {
+          %e: f32[4, 8] = exp(%x)
+          %s: f32[4, 1] = sum(%e, dim=[1], keepdim=True, dtype=None)
+          %y: f32[4, 8] = div(%e, %s)
+          return %y
+        }
+
+    becomes::
+
+        graph f(%x: f32[4, 8]) {
+          %y: f32[4, 8] = fused([%x], graph=graph exp_sum_div(%x: f32[4, 8]) {
+            %e: f32[4, 8] = exp(%x)
+            %s: f32[4, 1] = sum(%e, dim=[1], keepdim=True, dtype=None)
+            %y: f32[4, 8] = div(%e, %s)
+            return %y
+          })
+          return %y
+        }
+    """
+
+    name: ClassVar[str] = "fuse"
+
+    def run(self, graph: Graph) -> Graph:
+        """Return the graph with fused nodes."""
+        return fuse(graph)

@@ -1,20 +1,46 @@
-"""Removes what only says where gradients flow, from graphs that need no derivative.
-
-::
-
-    %d: f32[4] = detach(%x)
-    %y: f32[4] = exp(%d)
-
-becomes ``exp(%x)``; `graft(old, new)` becomes ``new``.
-"""
+"""Removes what only says where gradients flow, from graphs that need no derivative."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar, final
+
 from tracegrad.ir.builder import rebuilt
 from tracegrad.ir.graph import Graph, Node, Value
+from tracegrad.passes.manager import Pass
 
 
-def remove_gradient_marks(graph: Graph) -> Graph:
+@final
+@dataclass(frozen=True, slots=True)
+class RemoveGradientMarks(Pass):
+    """Replace detach and graft by the values that they mark.
+
+    ``graft(old, new)`` has the value of new.
+
+    ::
+
+        graph f(%x: f32[4]) {
+          %d: f32[4] = detach(%x)
+          %y: f32[4] = exp(%d)
+          return %y
+        }
+
+    becomes::
+
+        graph f(%x: f32[4]) {
+          %y: f32[4] = exp(%x)
+          return %y
+        }
+    """
+
+    name: ClassVar[str] = "remove-gradient-marks"
+
+    def run(self, graph: Graph) -> Graph:
+        """Return the graph without them."""
+        return _without_marks(graph)
+
+
+def _without_marks(graph: Graph) -> Graph:
     """Return `graph` with detach and graft nodes replaced by their values."""
     replaced: dict[Value, Value] = {}
     nodes: list[Node] = []

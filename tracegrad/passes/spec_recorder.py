@@ -109,6 +109,7 @@ class SpecRecorder:
             self.location,
             self.scope or thread.scope,
         )
+        _advance(operands, values)
         tensors = tuple(
             self.tensor_for(v) for v in values if not isinstance(v.spec, StateSpec)
         )
@@ -135,6 +136,15 @@ class SpecRecorder:
         spec = spec_of(tensor)
         value = self.builder.constant("constant", spec, tensor._array)
         self._know(tensor, value)
+
+
+def _advance(operands: Sequence[Any], results: tuple[Value, ...]) -> None:
+    """Let the generator that was drawn from stand for its next state."""
+    if not results or not isinstance(results[-1].spec, StateSpec):
+        return
+    for operand in operands:
+        if isinstance(operand, StandIn) and isinstance(operand.value.spec, StateSpec):
+            operand.value = results[-1]
 
 
 def _several(operator: OpDef) -> bool:

@@ -22,9 +22,11 @@ from typing import Any, final
 
 from tracegrad.dispatch.rules import Rule
 from tracegrad.dispatch.state import set_grad_enabled
+from tracegrad.ir.builder import GraphBuilder
 from tracegrad.ir.graph import Graph, Node, Operand, Value
+from tracegrad.ir.rewriting import names_of
 from tracegrad.ops.shaping import fit
-from tracegrad.passes.decompose import builder_after, decompose_underivable
+from tracegrad.passes.decompose import Decompose
 from tracegrad.passes.spec_recorder import SpecRecorder
 from tracegrad.spec import TensorSpec
 
@@ -69,10 +71,11 @@ def derive(graph: Graph) -> Derived:
 
     Gradients go to the inputs marked ``requires_grad``.
     """
-    graph = decompose_underivable(graph)
+    graph = Decompose(keep_derivable=True).run(graph)
     carrying = _carrying(graph)
     out = [i for i, v in enumerate(graph.outputs) if v in carrying]
-    builder = builder_after(graph)
+    builder = GraphBuilder(graph.name)
+    builder.names = names_of(graph)
     recorder = SpecRecorder(builder)
     cotangents = [
         builder.input("ct_" + graph.outputs[i].name, _dense(graph.outputs[i]))

@@ -261,7 +261,8 @@ def from_host(host: np.ndarray[Any, Any]) -> ndarray:
 
 def _new(shape: Any, dtype: DTypeLike) -> np.ndarray[Any, Any]:
     wanted = np.dtype(dtype)
-    if wanted.kind not in "biufc" or wanted.itemsize > 8 * (1 + (wanted.kind == "c")):
+    is_number = wanted.kind in "biufc" or wanted.name == "bfloat16"
+    if not is_number or wanted.itemsize > 8 * (1 + (wanted.kind == "c")):
         raise ValueError(f"Unsupported dtype {wanted}")
     COUNTERS.allocations += 1
     return allocate(shape, wanted)

@@ -242,10 +242,22 @@ def _type_code(arg: object) -> str:
     raise LaunchError(f"Unsupported type {type(arg)}")
 
 
+# Without headers CUDA C has no half types (bfloat16's kind is V) and no complex ones:
+# kernels take their bits, and structures.
+_CARRIED_BY: Final[Mapping[str, str]] = {
+    "*f2": "*u2",
+    "*V2": "*u2",
+    "*c8": "*V8",
+    "*c16": "*V16",
+    "c8": "V8",
+    "c16": "V16",
+}
+
+
 def _fits(given: str, wanted: str) -> bool:
     if given == "*" or wanted == "*v":
         return wanted.startswith("*") and given.startswith("*")
-    return given == wanted
+    return wanted in (given, _CARRIED_BY.get(given))
 
 
 def _value(arg: Any, code: str) -> np.ndarray[Any, Any]:

@@ -157,6 +157,14 @@ class _Writer:
             function, args = called
             self._call(function, args, target)
             return
+        text = self._text(tree)
+        if text is not None and _takes_any_array(target):
+            # The array that the call makes becomes the target.
+            found, arrays, dtype = text
+            if dtype == target.dtype:
+                target.kind = "result"
+                self.sink.emit(Expression(found, arrays, target, self.comment))
+                return
         value = self._argument(tree)
         if isinstance(value, Array) and value.dtype != target.dtype:
             converted = cast(self.sink, value, result, self.comment)
@@ -228,23 +236,38 @@ class _Writer:
             return ast.unparse(tree)
         if not isinstance(tree, ast.Call):
             raise CompileError(f"the expression {ast.unparse(tree)!r} can't be emitted")
+        text, arrays, dtype = self._called(tree)
+        if not arrays:
+            return text
+        hint = ast.unparse(tree.func).rpartition(".")[2]
+        target = self.sink.local(hint, _broadcast(arrays), dtype)
+        self.sink.emit(Expression(text, arrays, target, self.comment))
+        return target
+
+    def _text(self, tree: ast.expr) -> tuple[str, tuple[Array, ...], Any] | None:
+        """Return the text of a call that is no ufunc's, if `tree` is one on arrays."""
+        if not isinstance(tree, ast.Call) or _is_ufunc(tree):
+            return None
+        text, arrays, dtype = self._called(tree)
+        return (text, arrays, dtype) if arrays else None
+
+    def _called(self, tree: ast.Call) -> tuple[str, tuple[Array, ...], Any]:
         args = [self._argument(a) for a in tree.args]
         arrays = tuple(a for a in args if isinstance(a, Array))
         texts = [a.name if isinstance(a, Array) else a for a in args]
         texts += [f"{k.arg}={ast.unparse(k.value)}" for k in tree.keywords]
         text = f"{ast.unparse(tree.func)}({', '.join(texts)})"
-        dtype = _called_dtype(tree, args)
-        if not arrays:
-            return text
-        hint = ast.unparse(tree.func).rpartition(".")[2]
-        target = self.sink.local(hint, _broadcast(tuple(args)), dtype)
-        self.sink.emit(Expression(text, arrays, target, self.comment))
-        return target
+        return text, arrays, _called_dtype(tree, args)
 
     def _result_dtype(self, function: str, args: tuple[Argument, ...]) -> Any:
         ufunc = getattr(np, function.removeprefix("np."))
         given = tuple(_weak_or_dtype(a) for a in args)
         return ufunc.resolve_dtypes((*given, None))[-1]
+
+
+def _takes_any_array(target: Array) -> bool:
+    """Return whether any array may stand for `target`: no planned place is cut out."""
+    return target.base is None and target.cut is None and bool(target.shape)
 
 
 def _is_ufunc(tree: ast.Call) -> bool:

@@ -33,7 +33,9 @@ class ModuleNaming:
             If it is no leaf: it must be computed again in each `forward`.
         """
         if "_parameters" not in self.__dict__:
-            raise AttributeError("cannot assign parameter before Module.__init__() call")
+            raise AttributeError(
+                "cannot assign parameter before Module.__init__() call"
+            )
         self._check_name("parameter", name, "_parameters")
         if param is not None and not isinstance(param, Parameter):
             raise ArgumentTypeError(

@@ -34,7 +34,10 @@ class IncompatibleKeys(NamedTuple):
     def __repr__(self) -> str:
         if not self.missing_keys and not self.unexpected_keys:
             return "<All keys matched successfully>"
-        return super().__repr__()
+        return (
+            f"IncompatibleKeys(missing_keys={self.missing_keys}, "
+            f"unexpected_keys={self.unexpected_keys})"
+        )
 
 
 class ModuleState:
@@ -100,9 +103,7 @@ class ModuleState:
         for name, module in self._modules.items():
             if module is not None:
                 below = f"{prefix}{name}."
-                module.state_dict(
-                    destination=result, prefix=below, keep_vars=keep_vars
-                )
+                module.state_dict(destination=result, prefix=below, keep_vars=keep_vars)
         for hook in hooks_of(self._state_hooks, "save"):
             hook.function(self, result, prefix, {})
         return result  # type: ignore[no-any-return]
@@ -230,18 +231,16 @@ class ModuleState:
         else:
             self._parameters[name] = Parameter(given, own.requires_grad)
 
-    # -- hooks --------------------------------------------------------------------------
+    # -- hooks --------------------------------------------------------------------
 
-    def register_state_dict_pre_hook(
-        self, hook: Callable[..., Any]
-    ) -> RemovableHandle:
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, prefix, keep_vars)`` before the state is collected."""
         return add_hook(self._state_hooks, Hook("save_pre", hook))
 
     def register_state_dict_post_hook(
         self, hook: Callable[..., Any]
     ) -> RemovableHandle:
-        """Call ``hook(module, state_dict, prefix, metadata)`` after it was collected."""
+        """Call ``hook(module, state_dict, prefix, metadata)`` after that."""
         return add_hook(self._state_hooks, Hook("save", hook))
 
     def register_load_state_dict_pre_hook(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import tracegrad
 from tracegrad.dispatch.tensor import Parameter, Tensor
+from tracegrad.dtypes import int64
 from tracegrad.errors import ArgumentError
 from tracegrad.nn import functional, init
 from tracegrad.nn.modules.module import Module
+from tracegrad.ops.creation import ones, zeros
 
 
 class _RunningStatistics(Module):
@@ -32,6 +33,8 @@ class _RunningStatistics(Module):
         track_running_stats: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         self.num_features = num_features
@@ -41,17 +44,17 @@ class _RunningStatistics(Module):
         self.track_running_stats = track_running_stats
         options = {"device": device, "dtype": dtype}
         if affine:
-            self.weight = Parameter(tracegrad.ones(num_features, **options))
-            self.bias = Parameter(tracegrad.zeros(num_features, **options))
+            self.weight = Parameter(ones(num_features, **options))
         else:
             self.register_parameter("weight", None)
+        if affine and bias:
+            self.bias = Parameter(zeros(num_features, **options))
+        else:
             self.register_parameter("bias", None)
         if track_running_stats:
-            zeros = tracegrad.zeros(num_features, **options)
-            ones = tracegrad.ones(num_features, **options)
-            count = tracegrad.tensor(0, dtype=tracegrad.int64, device=device)
-            self.register_buffer("running_mean", zeros)
-            self.register_buffer("running_var", ones)
+            count = zeros(dtype=int64, device=device)
+            self.register_buffer("running_mean", zeros(num_features, **options))
+            self.register_buffer("running_var", ones(num_features, **options))
             self.register_buffer("num_batches_tracked", count)
         else:
             self.register_buffer("running_mean", None)
@@ -68,8 +71,9 @@ class _RunningStatistics(Module):
     def reset_parameters(self) -> None:
         """Forget the running statistics; scale 1, shift 0."""
         self.reset_running_stats()
-        if self.affine:
+        if self.weight is not None:
             init.ones_(self.weight)
+        if self.bias is not None:
             init.zeros_(self.bias)
 
     def _check_input(self, input: Tensor) -> None:
@@ -81,7 +85,8 @@ class _RunningStatistics(Module):
         """Return the number of channels and the settings."""
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
         )
 
 
@@ -155,10 +160,11 @@ class _InstanceNorm(_RunningStatistics):
         track_running_stats: bool = False,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
-        super().__init__(
-            num_features, eps, momentum, affine, track_running_stats, device, dtype
-        )
+        settings = (eps, momentum, affine, track_running_stats, device, dtype)
+        super().__init__(num_features, *settings, bias=bias)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return `input` normalized per example and channel."""

@@ -28,7 +28,7 @@ def position(index: Any, length: int) -> int:
 
 
 class _Listed(Module):
-    """Modules under the names "0", "1", …"""
+    """Modules that are named 0, 1, 2, …, in order."""
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -205,7 +205,9 @@ class ModuleDict(Module):
 
     def update(self, modules: Any) -> None:
         """Add modules from a mapping or from pairs."""
-        pairs = modules.items() if isinstance(modules, Mapping | ModuleDict) else modules
+        pairs = (
+            modules.items() if isinstance(modules, Mapping | ModuleDict) else modules
+        )
         for name, module in pairs:
             self[name] = module
 
@@ -326,7 +328,9 @@ def _parameter(value: Any) -> Parameter | None:
 
 
 def _described(parameters: Mapping[str, Any]) -> str:
-    return "\n".join(
-        f"  ({name}): Parameter containing: [{p.dtype} of size {'x'.join(map(str, p.shape))}]"
-        for name, p in parameters.items()
-    )
+    lines = []
+    for name, parameter in parameters.items():
+        size = "x".join(str(s) for s in parameter.shape)
+        kind = f"[{parameter.dtype} of size {size}]"
+        lines.append(f"  ({name}): Parameter containing: {kind}")
+    return "\n".join(lines)

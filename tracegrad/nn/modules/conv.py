@@ -64,7 +64,9 @@ class _Conv(Module):
         self.padding_mode = padding_mode
         options = {"device": device, "dtype": dtype}
         first, second = (
-            (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
+            (in_channels, out_channels)
+            if self.transposed
+            else (out_channels, in_channels)
         )
         shape = (first, second // groups, *self.kernel_size)
         self.weight = empty_parameter(shape, **options)
@@ -131,7 +133,7 @@ def _check_groups(in_channels: int, out_channels: int, groups: int) -> None:
 
 
 class Conv1d(_Conv):
-    """Cross-correlation over one dimension; parameters as `functional.conv1d` has them.
+    """Cross-correlation over one dimension.
 
     Parameters
     ----------
@@ -177,7 +179,7 @@ class Conv1d(_Conv):
         )
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the cross-correlation of `input`, shape (batch, channels, length)."""
+        """Return the cross-correlation of `input`, shape (batch, channels, …)."""
         padded, padding = self._padded(input)
         return functional.conv1d(
             padded,
@@ -191,7 +193,7 @@ class Conv1d(_Conv):
 
 
 class Conv2d(_Conv):
-    """Cross-correlation over two dimensions; parameters as `functional.conv2d` has them.
+    """Cross-correlation over two dimensions.
 
     Parameters
     ----------
@@ -237,7 +239,7 @@ class Conv2d(_Conv):
         )
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the cross-correlation of `input`, shape (batch, channels, height, width)."""
+        """Return the cross-correlation of `input`, shape (batch, channels, …)."""
         padded, padding = self._padded(input)
         return functional.conv2d(
             padded,
@@ -251,7 +253,7 @@ class Conv2d(_Conv):
 
 
 class Conv3d(_Conv):
-    """Cross-correlation over three dimensions; parameters as `functional.conv3d` has them.
+    """Cross-correlation over three dimensions.
 
     Parameters
     ----------
@@ -297,7 +299,7 @@ class Conv3d(_Conv):
         )
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the cross-correlation of `input`, shape (batch, channels, depth, height, width)."""
+        """Return the cross-correlation of `input`, shape (batch, channels, …)."""
         padded, padding = self._padded(input)
         return functional.conv3d(
             padded,

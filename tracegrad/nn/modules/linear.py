@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import tracegrad
 from tracegrad.dispatch.tensor import Parameter, Tensor
 from tracegrad.errors import ArgumentError
 from tracegrad.nn import functional, init
 from tracegrad.nn.modules.module import Module
+from tracegrad.ops.creation import zeros
 
 
 class Identity(Module):
@@ -142,7 +142,7 @@ class Bilinear(Module):
 
 def empty_parameter(shape: tuple[int, ...], device: Any, dtype: Any) -> Parameter:
     """Return a parameter whose values are to be set."""
-    data = tracegrad.zeros(*shape, device=device, dtype=dtype)
+    data = zeros(*shape, device=device, dtype=dtype)
     return Parameter(data)  # type: ignore[no-any-return]
 
 

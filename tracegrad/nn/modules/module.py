@@ -161,7 +161,7 @@ class Module(ModuleNaming, ModuleState):
         return self.train(False)
 
     def requires_grad_(self: Self, requires_grad: bool = True) -> Self:
-        """Say for all parameters whether gradients are wanted, and return the module."""
+        """Say for all parameters whether gradients are wanted; return the module."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self

@@ -1,0 +1,98 @@
+"""The generic test: each operator of the registry, each check, one test.
+
+An operator is tested by being defined. Pointwise ones say where they are smooth
+(`domain`), others give `examples`; a `reference` says what the values are where NumPy
+has no function of the operator's name.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tracegrad as tg
+from tests.ops import checks, samples
+from tracegrad.dispatch.operator import OPERATORS, OpDef
+
+NAMES = samples.tested()
+POINTWISE = [n for n in NAMES if OPERATORS[n].family == "pointwise"]
+DIFFERENTIABLE = [
+    n
+    for n in NAMES
+    if checks.is_differentiable(OPERATORS[n]) and checks.gradient_dtypes(OPERATORS[n])
+]
+
+
+def _over(names: list[str]) -> Callable[[Any], Any]:
+    return pytest.mark.parametrize("operator", [OPERATORS[n] for n in names], ids=names)
+
+
+@_over(NAMES)
+def test_value(operator: OpDef) -> None:
+    checks.check_value(operator)
+
+
+@_over(NAMES)
+def test_spec(operator: OpDef) -> None:
+    checks.check_spec(operator)
+
+
+@_over(POINTWISE)
+def test_refusal(operator: OpDef) -> None:
+    checks.check_refusal(operator)
+
+
+@_over(NAMES)
+def test_layouts(operator: OpDef) -> None:
+    checks.check_layouts(operator)
+
+
+@_over(POINTWISE)
+def test_broadcast(operator: OpDef) -> None:
+    checks.check_broadcast(operator)
+
+
+@_over(NAMES)
+def test_forms(operator: OpDef) -> None:
+    checks.check_forms(operator)
+
+
+@_over(NAMES)
+def test_purity(operator: OpDef) -> None:
+    checks.check_purity(operator)
+
+
+@_over(DIFFERENTIABLE)
+def test_vjp(operator: OpDef) -> None:
+    checks.check_vjp(operator)
+
+
+@_over([n for n in DIFFERENTIABLE if OPERATORS[n].body is None])
+def test_jvp(operator: OpDef) -> None:
+    checks.check_jvp(operator)
+
+
+@_over(DIFFERENTIABLE)
+def test_second_derivative(operator: OpDef) -> None:
+    checks.check_second(operator)
+
+
+@_over([n for n in DIFFERENTIABLE if OPERATORS[n].body is None])
+def test_saved(operator: OpDef) -> None:
+    checks.check_saved(operator)
+
+
+@_over([n for n in POINTWISE if n in DIFFERENTIABLE])
+def test_gradient_dtypes(operator: OpDef) -> None:
+    checks.check_gradient_dtypes(operator)
+
+
+@pytest.mark.xfail(reason="the families' examples are still being added", strict=True)
+def test_every_operator_says_how_it_is_tested() -> None:
+    silent = sorted(set(OPERATORS) - set(NAMES))
+    assert silent == [], "state `domain` (pointwise) or `examples` in the definition"
+
+
+def test_registry_is_public() -> None:
+    public = [name for name, operator in OPERATORS.items() if operator.public]
+    assert [name for name in public if not hasattr(tg, name)] == []

@@ -1,0 +1,156 @@
+"""Numbers that change between calls: inputs of the program instead of guarded values.
+
+While a call is recorded such a number is a stand-in, a float or int with its true
+value. Arithmetic on it gives stand-ins again, which the program's caller computes anew
+in Python at each call. Whatever else looks at the value pins it: a guard, as for any
+other number.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A number that comes in as leaf `index`."""
+
+    index: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A number that Python computes from others.
+
+    Attributes
+    ----------
+    function : callable
+        Of module `operator`, or ``abs``.
+    args : tuple
+        Sources, and plain numbers.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+
+
+Source: TypeAlias = Leaf | Computed
+
+
+def evaluate(source: Any, leaves: tuple[Any, ...]) -> Any:
+    """Return the number for the leaves of a call."""
+    if isinstance(source, Leaf):
+        return leaves[source.index]
+    if isinstance(source, Computed):
+        return source.function(*[evaluate(arg, leaves) for arg in source.args])
+    return source
+
+
+class NumberOwner:
+    """What stand-ins report to: the session, until the recording ends."""
+
+    def value_for(self, number: Any) -> Any:
+        """Return the graph's input for a stand-in."""
+        raise NotImplementedError
+
+    def pin(self, source: Source) -> None:
+        """Guard the values of the leaves that `source` comes from."""
+        raise NotImplementedError
+
+
+class StandIn:
+    """Common to stand-ins: where the number comes from."""
+
+    source: Source
+    owner: NumberOwner | None
+    uses: int
+
+    @property
+    def graph_value(self) -> Any:
+        """The graph's input that has this number."""
+        assert self.owner is not None
+        self.uses += 1
+        return self.owner.value_for(self)
+
+    def pin(self) -> None:
+        """Note that something depends on the value itself."""
+        if self.owner is not None:
+            self.owner.pin(self.source)
+
+
+def stand_in(value: float, source: Source, owner: NumberOwner) -> Any:
+    """Return the stand-in for `value`."""
+    made: Any = IntStandIn(value) if isinstance(value, int) else FloatStandIn(value)
+    made.source, made.owner, made.uses = source, owner, 0
+    return made
+
+
+def plain(value: Any) -> Any:
+    """Return the number that a stand-in stands for; other values as they are."""
+    if isinstance(value, IntStandIn):
+        return int.__int__(value)
+    return float.__float__(value) if isinstance(value, FloatStandIn) else value
+
+
+def _source(value: Any) -> Any:
+    return value.source if isinstance(value, StandIn) else value
+
+
+def _arithmetic(function: Callable[..., Any], swapped: bool) -> Callable[..., Any]:
+    def method(self: Any, *others: Any) -> Any:
+        if any(type(plain(o)) not in (int, float) for o in others):
+            return NotImplemented
+        args = (*others, self) if swapped else (self, *others)
+        value = function(*map(plain, args))
+        if self.owner is None or type(value) not in (int, float):
+            return value
+        self.uses += 1
+        return stand_in(value, Computed(function, tuple(map(_source, args))), self.owner)
+
+    return method
+
+
+def _looking(base: type, name: str) -> Callable[..., Any]:
+    plain = getattr(base, name)
+
+    def method(self: Any, *args: Any) -> Any:
+        self.pin()
+        return plain(self, *map(plain, args))
+
+    return method
+
+
+_ARITHMETIC = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul,
+    "truediv": operator.truediv, "floordiv": operator.floordiv,
+    "mod": operator.mod, "pow": operator.pow,
+}  # fmt: skip
+_LOOKING = (
+    "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__hash__",
+    "__int__", "__float__", "__round__", "__trunc__", "__floor__", "__ceil__",
+    "__repr__", "__str__", "__format__", "__divmod__", "__rdivmod__", "__index__",
+    "is_integer", "as_integer_ratio", "hex", "bit_length",
+)  # fmt: skip
+
+
+def _methods(base: type) -> dict[str, Any]:
+    methods: dict[str, Any] = {}
+    for name, function in _ARITHMETIC.items():
+        methods[f"__{name}__"] = _arithmetic(function, False)
+        methods[f"__r{name}__"] = _arithmetic(function, True)
+    methods["__neg__"] = _arithmetic(operator.neg, False)
+    methods["__pos__"] = _arithmetic(operator.pos, False)
+    methods["__abs__"] = _arithmetic(operator.abs, False)
+    for name in _LOOKING:
+        if hasattr(base, name):
+            methods[name] = _looking(base, name)
+    return methods
+
+
+FloatStandIn: Any = type("FloatStandIn", (StandIn, float), _methods(float))
+IntStandIn: Any = type("IntStandIn", (StandIn, int), _methods(int))

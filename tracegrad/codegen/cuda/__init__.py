@@ -1,0 +1,1 @@
+"""The target ``cuda``: kernels for CuPy's RawKernel, and the calls between them."""

@@ -1,0 +1,48 @@
+"""All parameters as one vector, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tracegrad.dispatch.tensor import Tensor
+from tracegrad.errors import ShapeError
+from tracegrad.ops.joining import cat
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """Return the elements of all parameters as one vector.
+
+    Parameters
+    ----------
+    parameters : iterable of Tensor
+
+    Returns
+    -------
+    Tensor, shape (total,)
+    """
+    return cat([p.reshape(-1) for p in parameters])  # type: ignore[attr-defined, no-any-return]
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Give parameters the elements of a vector, as views of it.
+
+    Parameters
+    ----------
+    vec : Tensor, shape (total,)
+    parameters : iterable of Tensor
+
+    Raises
+    ------
+    ShapeError
+        If the vector is too short.
+    """
+    start = 0
+    for parameter in parameters:
+        stop = start + parameter.numel()
+        if stop > vec.numel():
+            raise ShapeError(
+                f"vector_to_parameters: {vec.numel()} elements are too few for the "
+                "parameters"
+            )
+        parameter.data = vec[start:stop].view(parameter.shape).data  # type: ignore[index]
+        start = stop
