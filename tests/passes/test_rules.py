@@ -10,9 +10,10 @@ import tracegrad as tg
 import tracegrad.ir as ir
 from tests.support.random_graphs import differences, laid_out_like
 from tests.support.round_trip import check_round_trip
+from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.tensor import Tensor, wrap
-from tracegrad.dtypes import DType
-from tracegrad.errors import VerifyError
+from tracegrad.dtypes import BY_CODE, DType
+from tracegrad.errors import TracegradError, VerifyError
 from tracegrad.ir.graph import Graph
 from tracegrad.ir.interpreter import interpret
 from tracegrad.ir.patterns import Any_, Number, apply
@@ -176,6 +177,15 @@ REVIEWED = {
             ("detach-of-detach", "detach-of-detach"),
             ("cast-through", "cast-through"),
         ],
+    "three of one operator: any two of them can go":
+        [
+            (name, name)
+            for name in (
+                *(f"{op}-of-{op}" for op in ("bitwise_not", "logical_not", "conj")),
+                *(f"{op}-of-{op}" for op in ("abs", "sign", "floor", "ceil")),
+                *(f"{op}-of-{op}" for op in ("trunc", "round")),
+            )
+        ],
     "an odd chain of negatives leaves one, whichever pair goes":
         [
             ("neg-of-neg", "neg-of-neg"),
@@ -296,3 +306,20 @@ def test_commutative_patterns_match_both_orders() -> None:
         (_, node) = rewrite(ir.parse(text), SIMPLIFY_RULES).nodes
         assert str(node) == "%y: f32[3] = sub(%x, %w)"
         assert (str(node.location), node.scope) == ("model.py:4", "loss")
+
+
+# -- properties that canonicalization relies on ------------------------------------------
+
+COMMUTATIVE = [op for op in OPERATORS.values() if op.commutative]
+
+
+@pytest.mark.parametrize("operator", COMMUTATIVE, ids=lambda op: op.name)
+@pytest.mark.parametrize("code", CODES)
+def test_commutative_operators_commute(operator: OpDef, code: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = (wrap(hard(BY_CODE[code], 200, rng)) for _ in range(2))
+    try:
+        expected = operator(x, y)
+    except TracegradError:
+        return
+    assert differences([expected], [operator(y, x)]) == []

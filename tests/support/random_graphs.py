@@ -163,7 +163,7 @@ class RandomGraphs:
         rank = len(value.spec.shape)  # type: ignore[union-attr]
         dims = tuple(d for d in range(rank) if self._rng.random() < 0.6)
         known: dict[str, Any] = {
-            "dim": dims,
+            "dim": dims if operator.family == "reduction" else rank - 1,
             "keepdim": self._rng.random() < 0.5,
             "dtype": None,
         }
@@ -173,15 +173,7 @@ class RandomGraphs:
         """Propose a view, brought to the form that the operator calls canonical."""
         value = self.value()
         shape = value.spec.shape  # type: ignore[union-attr]
-        proposal = self._with(operator, value, self._view_attributes(operator, shape))
-        canonical = operator.facts.get("canonical")
-        if proposal is None or canonical is None:
-            return proposal
-        inputs, attributes = proposal
-        try:
-            return inputs, canonical((wrap(value.spec),), attributes)
-        except (TracegradError, IndexError):
-            return None
+        return self._with(operator, value, self._view_attributes(operator, shape))
 
     def _view_attributes(self, operator: OpDef, shape: Any) -> dict[str, Any]:
         rng, rank = self._rng, len(shape)
@@ -207,9 +199,17 @@ class RandomGraphs:
         }
 
     def _with(self, operator: OpDef, value: Value, known: dict[str, Any]) -> Any:
-        if any(p.name not in known for p in operator.attributes):
+        names = [p.name for p in operator.attributes]
+        if len(operator.operands) != 1 or not known.keys() >= set(names):
             return None
-        return (value,), {p.name: known[p.name] for p in operator.attributes}
+        attributes = {name: known[name] for name in names}
+        canonical = operator.facts.get("canonical")
+        try:
+            if canonical is not None:
+                attributes = canonical((wrap(value.spec),), attributes)
+        except (TracegradError, IndexError):
+            return None
+        return (value,), attributes
 
     def contraction(self, operator: OpDef) -> Any:
         """Propose two operands."""
@@ -228,10 +228,6 @@ class RandomGraphs:
             return None
         known = {"shape": self._shape(), "dtype": float32, "low": 0.0, "high": 1.0}
         return (self._state,), known
-
-    def several(self, operator: OpDef) -> Any:
-        """Propose `max` and its like: an operator of one operand with several results."""
-        return self.reduction(operator)
 
     def view_write(self, operator: OpDef) -> Any:
         """Propose a value written through a view that is there."""
