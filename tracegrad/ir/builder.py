@@ -40,7 +40,10 @@ class Names:
         if count == 0:
             return base
         candidate = f"{base}_{count}"
-        return candidate if candidate not in self._used else self.unique(candidate)
+        if candidate in self._used:
+            return self.unique(candidate)
+        self._used[candidate] = 1
+        return candidate
 
 
 def result_specs(
