@@ -75,6 +75,10 @@ class GradientError(TracegradError, RuntimeError):
     """A gradient that does not exist, or was asked for in the wrong way."""
 
 
+class GradcheckError(GradientError):
+    """A derivative that differs from finite differences."""
+
+
 class InplaceError(TracegradError, RuntimeError):
     """A write that autograd or the memory layout forbids."""
 

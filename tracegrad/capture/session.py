@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
@@ -177,9 +178,14 @@ def _scalar_spec(value: float) -> ScalarSpec:
     return ScalarSpec("int" if isinstance(value, int) else "float")
 
 
+# How a module's parts are reached: nothing a user would write.
+_INNER = re.compile(r"\._(?:modules|parameters|buffers)\[")
+
+
 def _hint(path: Path) -> str:
-    text = path.text()
-    return text.replace("model.", "").replace("self.", "").replace(".", "_")
+    """Return a name for an input: what a user would call it."""
+    text = _INNER.sub("[", path.text()).removeprefix("global ").removeprefix("self.")
+    return re.sub(r"\W+", "_", text).strip("_")
 
 
 def record_call(

@@ -4,6 +4,8 @@ Importing the package defines them all; a module's public names are its operator
 """
 
 from tracegrad.ops import (
+    activations,
+    aliasing,
     arithmetic,
     bitwise,
     casts,
@@ -62,6 +64,8 @@ from tracegrad.ops import (
 dunders.install()
 
 __all__ = [
+    "activations",
+    "aliasing",
     "arithmetic",
     "bitwise",
     "casts",

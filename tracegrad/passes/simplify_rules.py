@@ -124,7 +124,7 @@ def _zeros(found: Match, build: Replacement) -> Value:
     spec = found.root.result.spec
     assert isinstance(spec, TensorSpec)
     return build.apply(
-        "full", shape=spec.shape, value=0, dtype=spec.dtype, device=spec.device
+        "full", size=spec.shape, fill_value=0, dtype=spec.dtype, device=spec.device
     )
 
 
