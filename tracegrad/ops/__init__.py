@@ -5,6 +5,7 @@ Importing the package defines them all; a module's public names are its operator
 
 from tracegrad.ops import (
     activations,
+    aliasing,
     arithmetic,
     bitwise,
     casts,
@@ -64,8 +65,12 @@ from tracegrad.ops import (
     writing,
 )
 
+# After all modules: what they define becomes methods of Tensor.
+dunders.install()
+
 __all__ = [
     "activations",
+    "aliasing",
     "arithmetic",
     "bitwise",
     "casts",
@@ -124,5 +129,3 @@ __all__ = [
     "windows",
     "writing",
 ]
-
-dunders.install()

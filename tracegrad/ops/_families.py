@@ -72,20 +72,19 @@ def composite(**properties: Any) -> Decorator:
 
     def wrap(function: Callable[..., Any]) -> OpDef:
         operator = OpDef(function, "composite", body=function, **properties)
-        operator.body = _by_operands(operator)
+        operator.body = _body_of(operator)
         return define(operator)
 
     return wrap
 
 
-def _by_operands(operator: OpDef) -> Callable[..., Any]:
-    """Return the body as a function of the operands first, whatever their places."""
+def _body_of(operator: OpDef) -> Callable[..., Any]:
+    """Return the defining function, to be called with the operands in front."""
     function = operator.function
-    names = tuple(operator.operand_index)
+    names = tuple(p.name for p in operator.operands)
     if tuple(operator.signature.parameters)[: len(names)] == names:
         return function
 
-    @functools.wraps(function)
     def body(*operands: Any, **attributes: Any) -> Any:
         return function(**dict(zip(names, operands, strict=True)), **attributes)
 

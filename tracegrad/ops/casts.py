@@ -240,3 +240,11 @@ _TYPE_NAMES = {
 def cpu(self: Tensor) -> Tensor:
     """Return the tensor on the CPU: itself if it is there."""
     return to(self, device="cpu")
+
+
+@method("cuda")
+def cuda(self: Tensor, device: Any = None) -> Tensor:
+    """Return the tensor on a CUDA device: itself if it is there."""
+    if device is None or isinstance(device, int):
+        device = Device("cuda", device)
+    return to(self, device=device)  # type: ignore[no-any-return]
