@@ -134,7 +134,7 @@ def huber_loss(
     _warn_of_shapes("huber_loss", input, target)
     distance = abs(input - target)  # type: ignore[operator]
     far = (distance - 0.5 * delta) * delta
-    loss = where(le(distance, delta), distance * distance * 0.5, far)
+    loss = where(lt(distance, delta), distance * distance * 0.5, far)
     return reduced("huber_loss", _weighted(loss, weight), reduction)
 
 
