@@ -11,7 +11,7 @@ from tracegrad.dispatch.generator import Generator, default_generator
 from tracegrad.dispatch.inplace import check_writable, write
 from tracegrad.dispatch.operator import OpDef, public_function
 from tracegrad.dispatch.tensor import Tensor, spec_of
-from tracegrad.dtypes import DType, bool_, from_numpy_dtype, get_default_dtype, int64
+from tracegrad.dtypes import DType, get_default_dtype, int64
 from tracegrad.errors import ArgumentTypeError, DrawError
 from tracegrad.ops.arithmetic import add, mul
 from tracegrad.ops.creation import filled, shape_of
@@ -364,9 +364,7 @@ def _uniform_(
     low = keywords.pop("from", low)
     if keywords:
         raise ArgumentTypeError(f"uniform_() has no argument {next(iter(keywords))!r}")
-    return _fill(
-        self, "uniform_", uniform, generator, low=float(low), high=float(to)
-    )
+    return _fill(self, "uniform_", uniform, generator, low=float(low), high=float(to))
 
 
 def _normal_(
@@ -377,9 +375,7 @@ def _normal_(
     generator: Generator | None = None,
 ) -> Tensor:
     """Fill with normal draws."""
-    return _fill(
-        self, "normal_", gaussian, generator, mean=float(mean), std=float(std)
-    )
+    return _fill(self, "normal_", gaussian, generator, mean=float(mean), std=float(std))
 
 
 def _exponential_(
@@ -412,9 +408,7 @@ def _random_(
     if low is None:
         return _fill(self, "random_", any_integers, generator)
     start, stop = (0, low) if to is None else (low, to)
-    return _fill(
-        self, "random_", integers, generator, low=int(start), high=int(stop)
-    )
+    return _fill(self, "random_", integers, generator, low=int(start), high=int(stop))
 
 
 for _method in (_uniform_, _normal_, _exponential_, _bernoulli_, _random_):

@@ -14,8 +14,8 @@ from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, DTypeError, ShapeError
 from tracegrad.ops.arithmetic import mul
-from tracegrad.ops.division import div
 from tracegrad.ops.creation import filled
+from tracegrad.ops.division import div
 from tracegrad.ops.drawing import in_memory_order
 from tracegrad.ops.randomness import bernoulli_draw
 from tracegrad.sizes import Shape
