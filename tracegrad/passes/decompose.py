@@ -27,7 +27,7 @@ class Decompose(Pass):
     ::
 
         graph f(%x: f32[2, 3]) {
-          %y: f32[2, 3] = softmax(%x, dim=1)  # m:7
+          %y: f32[2, 3] = softmax(%x, dim=1, dtype=None)  # m:7
           return %y
         }
 
