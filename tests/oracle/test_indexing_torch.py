@@ -452,7 +452,7 @@ SEARCHING: dict[str, tuple[Any, ...]] = {
         lambda lib, x: x.unique(dim=1, return_inverse=True, return_counts=True),
         INDEX[:, [0, 3, 1, 0]],
     ),
-    "unique_empty": (lambda lib, x: x.unique(return_counts=True), np.zeros(0)),
+    "unique_empty": (lambda lib, x: x.detach().unique(return_counts=True), np.zeros(0)),
     "unique_nan": (lambda lib, x: x.detach().unique(), np.array([1.0, np.nan, np.nan])),
     "unique_consecutive": (
         lambda lib, x: lib.unique_consecutive(

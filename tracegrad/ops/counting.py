@@ -98,6 +98,7 @@ def _unique_kernel(
     "library",
     abstract=_unique_abstract,
     kernel=_unique_kernel,
+    examples=lambda rng: [((rng.integers(0, 2, (2, 5)), None, False), {})],
     dynamic_size=True,
     public=False,
     method=False,
@@ -186,6 +187,7 @@ def _bincount_kernel(xp: Any, input: Any, minlength: int) -> Any:
     name="bincount",
     abstract=_bincount_abstract,
     kernel=_bincount_kernel,
+    examples=lambda rng: [((rng.integers(0, 4, 9), 6), {})],
     may_raise=True,
     dynamic_size=True,
     public=False,
@@ -218,6 +220,7 @@ def _weighted_kernel(xp: Any, input: Any, weights: Any, minlength: int) -> Any:
     "library",
     abstract=_weighted_abstract,
     kernel=_weighted_kernel,
+    examples=lambda rng: [((rng.integers(0, 4, 9), rng.standard_normal(9), 6), {})],
     may_raise=True,
     dynamic_size=True,
     public=False,
@@ -280,7 +283,12 @@ def _histc_kernel(xp: Any, input: Any, bins: int, min: float, max: float) -> Any
     return xp.bincount(place, minlength=bins).astype(input.dtype)
 
 
-@primitive("library", abstract=_histc_abstract, kernel=_histc_kernel)
+@primitive(
+    "library",
+    abstract=_histc_abstract,
+    kernel=_histc_kernel,
+    examples=lambda rng: [((rng.standard_normal((2, 5)), 4, -1, 1), {})],
+)
 def histc(
     input: Tensor,
     bins: int = 100,
@@ -329,6 +337,10 @@ def _search_kernel(
     name="searchsorted",
     abstract=_search_abstract,
     kernel=_search_kernel,
+    examples=lambda rng: [
+        ((np.arange(4.0), rng.uniform(0, 3, (2, 3)), False, int64), {}),
+        ((np.arange(8.0).reshape(2, 4), rng.uniform(0, 9, (2, 3)), True, int64), {}),
+    ],
     public=False,
     method=False,
 )

@@ -66,7 +66,11 @@ def _embedding_vjp(
 embedding.vjp(weight=_embedding_vjp)
 
 
-@composite(public=False, method=False)
+@composite(
+    public=False,
+    method=False,
+    examples=lambda rng: [((np.array([[0, 2], [1, 1]]), 3), {})],
+)
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Rows of zeros with a 1 at the index that the input names, int64."""
     if input.dtype.name != "int64":

@@ -62,6 +62,10 @@ def _place_kernel(
         xp, input, dim, keepdim, largest=True
     ),
     canonical=_canonical,
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), 1, True), {}),
+        ((rng.standard_normal((2, 3)),), {}),
+    ],
 )
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the largest element, the first of equal ones; of NaN before all.
@@ -77,6 +81,10 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
         xp, input, dim, keepdim, largest=False
     ),
     canonical=_canonical,
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), 1, True), {}),
+        ((rng.standard_normal((2, 3)),), {}),
+    ],
 )
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the smallest element, the first of equal ones; of NaN before all.

@@ -399,6 +399,9 @@ def _scatter_reduce_kernel(
     name="scatter_reduce",
     abstract=_scatter_reduce_abstract,
     kernel=_scatter_reduce_kernel,
+    examples=lambda rng: [
+        ((*_scatter_examples(rng)[0][0], reduce, True), {}) for reduce in _REDUCING
+    ],
     may_raise=True,
     public=False,
     method=False,

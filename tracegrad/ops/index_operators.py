@@ -50,6 +50,7 @@ def _nonzero_kernel(xp: Any, input: Any) -> Any:
     name="nonzero",
     abstract=_nonzero_abstract,
     kernel=_nonzero_kernel,
+    examples=lambda rng: [((rng.integers(0, 2, (2, 5)),), {})],
     dynamic_size=True,
     public=False,
     method=False,

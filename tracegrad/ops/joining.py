@@ -98,7 +98,10 @@ public_function(method=False, name="concat")(cat.call)
 public_function(method=False, name="concatenate")(cat.call)
 
 
-@composite(method=False)
+@composite(
+    method=False,
+    examples=lambda rng: [(([*rng.standard_normal((2, 2, 3))], 1), {})],
+)
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Tensors of one shape along a new dimension."""
     if not tensors:

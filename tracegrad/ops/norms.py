@@ -37,7 +37,15 @@ def _check_choice(input: Tensor, ord: float, dim: Any) -> None:  # noqa: A002 - 
         raise ShapeError(f"norm: the norm of order {ord} of no elements is not defined")
 
 
-@composite(public=False, method=False)
+@composite(
+    public=False,
+    method=False,
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), order, dim, False), {})
+        for order in (0.0, 1.0, 2.0, 3.0, -2.0, math.inf, -math.inf)
+        for dim in (None, 1)
+    ],
+)
 def vector_norm(
     input: Tensor,
     ord: float,  # noqa: A002 - PyTorch's name

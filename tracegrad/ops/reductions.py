@@ -263,6 +263,7 @@ def _truth(dtype: DType) -> DType:
     combine="{a} || {b}",
     start=lambda dtype: False,
     result_dtype=_truth,
+    examples=lambda rng: [((_matrix(rng) > 0, 1), {}), ((_matrix(rng),), {})],
 )
 def any(  # noqa: A001 - PyTorch's name
     input: Tensor, dim: int | tuple[int, ...] | None = None, keepdim: bool = False
@@ -275,6 +276,7 @@ def any(  # noqa: A001 - PyTorch's name
     combine="{a} && {b}",
     start=lambda dtype: True,
     result_dtype=_truth,
+    examples=lambda rng: [((_matrix(rng) > 0, 1), {}), ((_matrix(rng),), {})],
 )
 def all(  # noqa: A001 - PyTorch's name
     input: Tensor, dim: int | tuple[int, ...] | None = None, keepdim: bool = False
@@ -282,12 +284,16 @@ def all(  # noqa: A001 - PyTorch's name
     """Whether all elements over dimensions are not 0; of nothing True."""
 
 
-@composite()
+@composite(examples=lambda rng: [((_matrix(rng) > 0, 1), {})])
 def count_nonzero(
     input: Tensor, dim: int | tuple[int, ...] | None = None
 ) -> Tensor:
     """Number of elements over dimensions that are not 0, int64."""
     return sum(cast(input, bool_), dim)  # type: ignore[no-any-return]
+
+
+def _with_missing(rng: Any) -> Any:
+    return np.where(np.eye(2, 3) > 0, np.nan, _matrix(rng))
 
 
 # -- means ----------------------------------------------------------------------------
@@ -315,7 +321,9 @@ def count_of(input: Tensor, dim: Dims) -> Any:
     return numel(shape[d] for d in dims) if shape else 1
 
 
-@composite()
+@composite(
+    examples=lambda rng: [((_matrix(rng),), {}), ((_matrix(rng), 1, True), {})]
+)
 def mean(
     input: Tensor,
     dim: int | tuple[int, ...] | None = None,
@@ -331,7 +339,7 @@ def mean(
     return found if found.dtype is wanted else cast(found, wanted)  # type: ignore[no-any-return]
 
 
-@composite()
+@composite(examples=lambda rng: [((_with_missing(rng), 1), {})])
 def nansum(
     input: Tensor,
     dim: int | tuple[int, ...] | None = None,
@@ -347,7 +355,7 @@ def nansum(
     return sum(where(ne(input, input), 0, input), dim, keepdim, dtype=dtype)  # type: ignore[no-any-return]
 
 
-@composite()
+@composite(examples=lambda rng: [((_with_missing(rng), 1), {})])
 def nanmean(
     input: Tensor,
     dim: int | tuple[int, ...] | None = None,

@@ -259,8 +259,9 @@ def _running_places(xp: Any, input: Any, dim: int, largest: bool) -> Any:
 @primitive(
     "scan",
     abstract=_places_abstract,
-    kernel=lambda xp, input, dim, largest: _running_places(xp, input, dim, largest),
+    kernel=_running_places,
     canonical=_canonical,
+    examples=lambda rng: [((_matrix(rng), 1, True), {}), ((_matrix(rng), 0, False), {})],
     public=False,
     method=False,
 )
@@ -333,12 +334,21 @@ def _logcumsumexp_vjp(ct: Tensor, input: Tensor, out: Tensor, dim: int) -> Tenso
     return mul(summed, share)  # type: ignore[no-any-return]
 
 
-logcumsumexp.vjp(input=_logcumsumexp_vjp)
+def _logcumsumexp_jvp(t: Tensor, input: Tensor, out: Tensor, dim: int) -> Tensor:
+    before = _shifted(out, dim, 0)
+    factor = where(before == out, 1, sub(before, out).exp())  # type: ignore[attr-defined]
+    share = where(input == out, 1, sub(input, out).exp())  # type: ignore[attr-defined]
+    return linear_recurrence(mul(t, share), factor, dim)  # type: ignore[no-any-return]
+
+
+logcumsumexp.vjp(input=_logcumsumexp_vjp).jvp(input=_logcumsumexp_jvp)
 
 # -- diff -----------------------------------------------------------------------------
 
 
-@composite(public=False, method=False)
+@composite(
+    public=False, method=False, examples=lambda rng: [((_matrix(rng), 2, 1), {})]
+)
 def differences(input: Tensor, n: int, dim: int) -> Tensor:
     """Differences of neighbours along a dimension, n times."""
     found = input

@@ -24,6 +24,10 @@ from tracegrad.ops.views import reshape, slice_
 from tracegrad.sizes import shape_text
 from tracegrad.spec import TensorSpec
 
+def _matrix(rng: Any) -> Any:
+    return rng.standard_normal((2, 3))
+
+
 # -- sort -----------------------------------------------------------------------------
 
 
@@ -59,6 +63,7 @@ def _order_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any
     abstract=_order_abstract,
     kernel=_order_kernel,
     canonical=_order_canonical,
+    examples=lambda rng: [((_matrix(rng), 0), {}), ((_matrix(rng), 1, True), {})],
     public=False,
     method=False,
 )
@@ -230,7 +235,12 @@ def _nothing(input: Tensor) -> Tensor:
     return filled((), float("nan"), input.dtype, input.device)  # type: ignore[no-any-return]
 
 
-@composite(name="median", public=False, method=False)
+@composite(
+    name="median",
+    public=False,
+    method=False,
+    examples=lambda rng: [((_matrix(rng),), {})],
+)
 def median_of_all(input: Tensor) -> Tensor:
     """Lower middle of all elements in order; NaN if there is one."""
     if input.numel() == 0:
@@ -238,7 +248,12 @@ def median_of_all(input: Tensor) -> Tensor:
     return _median_along(reshape(input, -1), 0, False).values
 
 
-@composite(name="nanmedian", public=False, method=False)
+@composite(
+    name="nanmedian",
+    public=False,
+    method=False,
+    examples=lambda rng: [((_matrix(rng),), {})],
+)
 def nanmedian_of_all(input: Tensor) -> Tensor:
     """Lower middle of all elements in order that are not NaN."""
     if input.numel() == 0:
@@ -314,6 +329,7 @@ def _mode_abstract(input: TensorSpec, dim: int) -> TensorSpec:
     "library",
     abstract=_mode_abstract,
     kernel=_mode_kernel,
+    examples=lambda rng: [((rng.integers(0, 2, (2, 5)), 1), {})],
     public=False,
     method=False,
 )

@@ -60,7 +60,15 @@ def _squares(input: Tensor) -> Tensor:
     return mul(input, input)  # type: ignore[no-any-return]
 
 
-@composite(name="var", public=False, method=False)
+@composite(
+    name="var",
+    public=False,
+    method=False,
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), None, 1, False), {}),
+        ((rng.standard_normal((2, 3)), (1,), 0.5, True), {}),
+    ],
+)
 def variance(
     input: Tensor,
     dim: int | tuple[int, ...] | None,
@@ -78,7 +86,15 @@ def variance(
     return _in_dtype(div(total, _degrees(input, dim, correction)), input.dtype.to_real())
 
 
-@composite(name="std", public=False, method=False)
+@composite(
+    name="std",
+    public=False,
+    method=False,
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), None, 1, False), {}),
+        ((rng.standard_normal((2, 3)), (1,), 0, True), {}),
+    ],
+)
 def deviation(
     input: Tensor,
     dim: int | tuple[int, ...] | None,
@@ -240,7 +256,12 @@ def std_mean(
 # -- logsumexp ------------------------------------------------------------------------
 
 
-@composite()
+@composite(
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), 1), {}),
+        ((rng.standard_normal((2, 3)), (0, 1), True), {}),
+    ]
+)
 def logsumexp(input: Tensor, dim: int | tuple[int, ...], keepdim: bool = False) -> Tensor:
     """Logarithm of the sum of exponentials over dimensions.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor, spec_of
-from tracegrad.dtypes import DType, uint8
+from tracegrad.dtypes import DType, float64, uint8
 from tracegrad.errors import ArgumentError, IndexRangeError, ShapeError
 from tracegrad.ops._families import view_family
 from tracegrad.ops._reduction import canonical_dim
@@ -279,6 +279,7 @@ def _same_memory_dtype(input: TensorSpec, dtype: DType) -> TensorSpec:
 @view_family(
     abstract=_same_memory_dtype,
     kernel=lambda xp, input, dtype: input.view(dtype.numpy),
+    examples=lambda rng: [((rng.integers(0, 9, (2, 3)), float64), {})],
     public=False,
     method=False,
 )
