@@ -121,7 +121,7 @@ def _chosen(found: tuple[Any, Any, Any], inverse: bool, counts: bool) -> Any:
 @public_function()
 def unique(
     input: Tensor,
-    sorted: bool = True,  # noqa: A002 - PyTorch's name
+    sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
@@ -258,8 +258,8 @@ def bincount(
 def _histc_abstract(
     input: TensorSpec,
     bins: int,
-    min: float,  # noqa: A002 - PyTorch's name
-    max: float,  # noqa: A002 - PyTorch's name
+    min: float,
+    max: float,
 ) -> TensorSpec:
     if input.dtype.kind != "float":
         raise DTypeError(f"histc takes floating dtypes, not {input.dtype.name}")
@@ -270,7 +270,7 @@ def _histc_abstract(
     return TensorSpec(input.dtype, (bins,), (), input.device)
 
 
-def _histc_kernel(xp: Any, input: Any, bins: int, min: float, max: float) -> Any:  # noqa: A002 - PyTorch's names
+def _histc_kernel(xp: Any, input: Any, bins: int, min: float, max: float) -> Any:
     flat = input.reshape(-1)
     low, high = float(min), float(max)
     if low == high and flat.size:
@@ -292,8 +292,8 @@ def _histc_kernel(xp: Any, input: Any, bins: int, min: float, max: float) -> Any
 def histc(
     input: Tensor,
     bins: int = 100,
-    min: float = 0,  # noqa: A002 - PyTorch's name
-    max: float = 0,  # noqa: A002 - PyTorch's name
+    min: float = 0,
+    max: float = 0,
 ) -> Tensor:
     """How many elements are in each of equal bins from min to max.
 
@@ -411,5 +411,7 @@ def bucketize(
         If the boundaries are no vector.
     """
     if boundaries.ndim != 1:
-        raise ShapeError(f"bucketize: boundaries must be a vector, not {boundaries.ndim}-d")
-    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+        raise ShapeError(
+            f"bucketize: boundaries must be a vector, not {boundaries.ndim}-d"
+        )
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)  # type: ignore[no-any-return]

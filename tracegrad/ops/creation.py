@@ -372,7 +372,7 @@ def _range_length(start: Any, end: Any, step: Any) -> int:
         )
     if all(isinstance(n, int) for n in (start, end, step)):
         return len(range(start, end, step))
-    return math.ceil((end - start) / step)
+    return math.ceil((end - start) / step)  # type: ignore[no-any-return]
 
 
 def _arange_abstract(

@@ -118,7 +118,7 @@ def _along(input: Tensor, dim: Any, keepdim: bool, find: Any, name: str) -> Any:
 
 
 @public_function()
-def max(  # noqa: A001 - PyTorch's name
+def max(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None
 ) -> Any:
     """Return the largest element: of all, along a dimension, or of two tensors.
@@ -154,7 +154,7 @@ def max(  # noqa: A001 - PyTorch's name
 
 
 @public_function()
-def min(  # noqa: A001 - PyTorch's name
+def min(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None
 ) -> Any:
     """Return the smallest element: of all, along a dimension, or of two tensors.
@@ -177,9 +177,7 @@ def min(  # noqa: A001 - PyTorch's name
 
 
 @public_function()
-def aminmax(
-    input: Tensor, *, dim: int | None = None, keepdim: bool = False
-) -> MinMax:
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
     """Return the smallest and the largest element, of all or along a dimension.
 
     Raises

@@ -129,9 +129,7 @@ def _index_examples(rng: Any) -> Any:
     method=False,
     examples=_index_examples,
 )
-def index(
-    input: Tensor, indices: Sequence[Tensor], dims: tuple[int, ...]
-) -> Tensor:
+def index(input: Tensor, indices: Sequence[Tensor], dims: tuple[int, ...]) -> Tensor:
     """Elements at index tensors, one for each of some dimensions."""
 
 

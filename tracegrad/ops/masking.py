@@ -123,15 +123,15 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     shape = broadcast_shapes(input._array.shape, mask._array.shape)
     wide, chosen = expand(input, *shape), expand(mask, *shape)
     if source.numel() < wide.numel():
-        wanted = int(chosen.sum().item())  # type: ignore[attr-defined]
+        wanted = int(chosen.sum().item())
         if source.numel() < wanted:
             raise ShapeError(
                 f"masked_scatter: {source.numel()} source elements for {wanted} places"
             )
         if wanted == 0:
-            return wide.clone()  # type: ignore[attr-defined, no-any-return]
+            return wide.clone()  # type: ignore[no-any-return]
     if wide.numel() == 0:
-        return wide.clone()  # type: ignore[attr-defined, no-any-return]
+        return wide.clone()  # type: ignore[no-any-return]
     return scattered_by_mask(wide, chosen, source)  # type: ignore[no-any-return]
 
 

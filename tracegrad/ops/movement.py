@@ -128,7 +128,10 @@ def _roll_kernel(
     kernel=_roll_kernel,
     canonical=_roll_canonical,
     linear_in=("input",),
-    examples=lambda rng: [((_matrix(rng), (1, -2), (0, 1)), {}), ((_matrix(rng), 3), {})],
+    examples=lambda rng: [
+        ((_matrix(rng), (1, -2), (0, 1)), {}),
+        ((_matrix(rng), 3), {}),
+    ],
 )
 def roll(
     input: Tensor,
@@ -214,7 +217,9 @@ def _triangle_abstract(
     if row < 0 or col < 0:
         raise ShapeError(f"a triangle of {row} rows and {col} columns can't be made")
     count = sum(
-        min(max(i + offset + 1, 0), col) if lower else col - min(max(i + offset, 0), col)
+        min(max(i + offset + 1, 0), col)
+        if lower
+        else col - min(max(i + offset, 0), col)
         for i in range(row)
     )
     return TensorSpec(dtype, (2, count), (), device)
@@ -300,9 +305,7 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     raise ShapeError(f"diag takes a vector or a matrix, not {input.ndim} dimensions")
 
 
-@composite(
-    public=False, method=False, examples=lambda rng: [((_matrix(rng),), {})]
-)
+@composite(public=False, method=False, examples=lambda rng: [((_matrix(rng),), {})])
 def matrix_trace(input: Tensor) -> Tensor:
     """Sum of the diagonal of a matrix."""
     if input.ndim != 2:

@@ -24,6 +24,7 @@ from tracegrad.ops.views import reshape, slice_
 from tracegrad.sizes import shape_text
 from tracegrad.spec import TensorSpec
 
+
 def _matrix(rng: Any) -> Any:
     return rng.standard_normal((2, 3))
 
@@ -68,7 +69,7 @@ def _order_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any
     method=False,
 )
 def order_of(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
-    """Where the elements in order are, equal ones in their old order; NaN is largest."""
+    """Where the elements in order are, equal ones in their order; NaN is largest."""
 
 
 @public_function()
@@ -109,7 +110,7 @@ def sort(
 @public_function()
 def msort(input: Tensor) -> Tensor:
     """Return the elements in order along the first dimension."""
-    return sort(input, 0).values
+    return sort(input, 0).values  # type: ignore[no-any-return]
 
 
 @public_function()
@@ -118,7 +119,7 @@ def topk(
     k: int,
     dim: int = -1,
     largest: bool = True,
-    sorted: bool = True,  # noqa: A002 - PyTorch's name
+    sorted: bool = True,
 ) -> ValuesIndices:
     """Return the `k` largest (smallest) elements along `dim`, and where they were.
 
@@ -173,7 +174,7 @@ def _size(input: Tensor, dim: int) -> int:
 
 
 def _at_place(order: Tensor, dim: int, k: int) -> Tensor:
-    return slice_(order, dim, k, k + 1).contiguous() if order.ndim else order  # type: ignore[no-any-return]
+    return slice_(order, dim, k, k + 1).contiguous() if order.ndim else order
 
 
 @public_function()
