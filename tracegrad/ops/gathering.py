@@ -1,4 +1,4 @@
-"""Elements collected from, and put at, places that a tensor names along one dimension."""
+"""Elements taken from, and put at, places that a tensor names along a dimension."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def _scatter_source(ct: Tensor, index: Tensor, src_spec: Any, dim: int) -> Tenso
     if have == wanted:
         return found
     if len(have) != len(wanted):
-        return reshape(found, *wanted)
+        return reshape(found, *wanted)  # type: ignore[no-any-return]
     beyond = [(0, w - h) for h, w in zip(have, wanted, strict=True)]
     return constant_pad(found, tuple(n for pair in beyond[::-1] for n in pair))  # type: ignore[no-any-return]
 
@@ -286,7 +286,9 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     ShapeError
         If the shapes do not fit.
     """
-    return scattered_sum(input, index, src, canonical_dim("scatter_add", dim, input.ndim))  # type: ignore[no-any-return]
+    return scattered_sum(  # type: ignore[no-any-return]
+        input, index, src, canonical_dim("scatter_add", dim, input.ndim)
+    )
 
 
 @public_function()
@@ -399,6 +401,9 @@ def _scatter_reduce_kernel(
     name="scatter_reduce",
     abstract=_scatter_reduce_abstract,
     kernel=_scatter_reduce_kernel,
+    examples=lambda rng: [
+        ((*_scatter_examples(rng)[0][0], reduce, True), {}) for reduce in _REDUCING
+    ],
     may_raise=True,
     public=False,
     method=False,

@@ -29,7 +29,7 @@ def _dtype(value: Value) -> DType:
     return spec.dtype
 
 
-# -- tests of numbers -------------------------------------------------------------------
+# -- tests of numbers ----------------------------------------------------------
 
 
 def _is_one(number: Any) -> bool:
@@ -60,7 +60,7 @@ def _is_finite(number: Any) -> bool:
     return type(number) in (int, float) and 0 < abs(number) < math.inf
 
 
-# -- right sides ------------------------------------------------------------------------
+# -- right sides ---------------------------------------------------------------
 
 
 def _copy(found: Match, build: Replacement) -> Value:
@@ -198,7 +198,7 @@ def _applied_twice(operator: str, code: str) -> str:
         }}"""
 
 
-# -- the table --------------------------------------------------------------------------
+# -- the table -----------------------------------------------------------------
 
 # Where two rules match one node, the first is applied.
 SIMPLIFY_RULES: tuple[Rule, ...] = (
