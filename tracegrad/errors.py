@@ -109,3 +109,7 @@ class CaptureError(TracegradError, RuntimeError):
 
 class CompileError(TracegradError, RuntimeError):
     """Emitted source that a compiler refused."""
+
+
+class CommandError(TracegradError, ValueError):
+    """A command line that can't be carried out."""

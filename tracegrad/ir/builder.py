@@ -18,6 +18,8 @@ from tracegrad.ir.graph import (
     Operand,
     Value,
     WriteBack,
+    WriteState,
+    WriteStorage,
 )
 from tracegrad.location import Location
 from tracegrad.spec import Spec, StateSpec
@@ -184,6 +186,6 @@ def _write(write: WriteBack, replaced: Mapping[Value, Value]) -> WriteBack:
     value = replaced[write.value]
     if isinstance(write, BindGrad):
         return BindGrad(write.target, value, write.location)
-    if hasattr(write, "bumps"):
-        return type(write)(write.target, value, write.bumps, write.location)
-    return type(write)(write.target, value, location=write.location)
+    if isinstance(write, WriteStorage):
+        return WriteStorage(write.target, value, write.bumps, write.location)
+    return WriteState(write.target, value, write.location)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, NoReturn, final
+from typing import Any, NoReturn, cast, final
 
 from tracegrad.device import Device, device_of_array
 from tracegrad.dispatch.operator import OpDef
@@ -94,7 +94,7 @@ class _Verifier:
     def _fail(self, message: str) -> NoReturn:
         raise VerifyError(f"graph {self._graph.name}: {message}{self._where}")
 
-    # -- definitions and uses -----------------------------------------------------------
+    # -- definitions and uses --------------------------------------------------
 
     def _define(self, value: Value) -> None:
         if not _NAME.fullmatch(value.name):
@@ -145,7 +145,7 @@ class _Verifier:
         if not same_layout(found, spec):
             self._fail(f"the constant %{value.name}: {spec} holds an array {found}")
 
-    # -- nodes ------------------------------------------------------------------------
+    # -- nodes -----------------------------------------------------------------
 
     def _node(self, node: Node) -> None:
         self._operands(node)
@@ -175,9 +175,7 @@ class _Verifier:
         wanted = [attribute.name for attribute in node.operator.attributes]
         given = [name for name, _ in node.attributes]
         if wanted != given:
-            self._fail(
-                f"{node.operator.name} has the attributes {wanted}, not {given}"
-            )
+            self._fail(f"{node.operator.name} has the attributes {wanted}, not {given}")
         for name, value in node.attributes:
             self._attribute(name, value)
 
@@ -214,13 +212,15 @@ class _Verifier:
             self._fail(f"abstract eval gives no specs but {found}")
         return found
 
-    # -- what follows the nodes -----------------------------------------------------------
+    # -- what follows the nodes ------------------------------------------------
 
     def _check(self, check: Check) -> None:
         self._use(check.value, "a check")
         spec = check.value.spec
         if not isinstance(spec, TensorSpec) or numel(spec.shape) != 1:
-            self._fail(f"the check on %{check.value.name} needs one element, not {spec}")
+            self._fail(
+                f"the check on %{check.value.name} needs one element, not {spec}"
+            )
         if not isinstance(check.expected, _NUMBERS):
             self._fail(
                 f"the check on %{check.value.name} expects a number, "
@@ -268,8 +268,10 @@ def _is_sensible(spec: Any) -> bool:
     if not isinstance(spec, TensorSpec):
         return isinstance(spec, ScalarSpec | StateSpec)
     sizes = (*spec.shape, *spec.strides)
-    known = isinstance(spec.dtype, DType) and isinstance(spec.device, Device)
-    return known and all(type(size) in (int, SymbolicSize) for size in sizes)
+    dtype, device = cast(tuple[Any, Any], (spec.dtype, spec.device))
+    if not isinstance(dtype, DType) or not isinstance(device, Device):
+        return False
+    return all(type(size) in (int, SymbolicSize) for size in sizes)
 
 
 def _at(node: Node) -> str:
@@ -311,5 +313,3 @@ def _is_number(given: Any) -> bool:
     if isinstance(given, Value):
         return isinstance(given.spec, ScalarSpec)
     return isinstance(given, _NUMBERS)
-
-
