@@ -266,7 +266,7 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
     check_writable(target, "x[...] = y")
     number = as_element(value, target)
     if not resolved.indices:
-        _write_view(target, number)
+        _write_view(target, number, target is self)
         return
     dims = tuple(resolved.dims)
     shape = indexed_shape(
@@ -351,9 +351,13 @@ def _without_leading_ones(value: Tensor, ndim: int) -> Tensor:
     return value
 
 
-def _write_view(target: Tensor, value: Tensor) -> None:
+def _write_view(target: Tensor, value: Tensor, whole: bool) -> None:
     check_overlap(target, value, "x[...] = y")
     value = _without_leading_ones(value, target.ndim)
+    if whole:
+        # What the tensor held gets a gradient of zeros, not none: `copy_` sees to it.
+        target.copy_(value)  # type: ignore[attr-defined]
+        return
     if value._array.shape != target._array.shape:
         value = expand(value, *target._array.shape)
     write(target, value)
