@@ -4,9 +4,12 @@ Importing the package defines them all; a module's public names are its operator
 """
 
 from tracegrad.ops import (
+    activations,
+    aliasing,
     arithmetic,
     bitwise,
     casts,
+    class_losses,
     comparison,
     complex_numbers,
     contraction,
@@ -23,6 +26,7 @@ from tracegrad.ops import (
     error_functions,
     exponential,
     extremes,
+    gates,
     gathering,
     hooking,
     hyperbolic,
@@ -30,6 +34,8 @@ from tracegrad.ops import (
     indexing,
     joining,
     logical,
+    losses,
+    margin_losses,
     masking,
     max_pooling,
     movement,
@@ -62,9 +68,12 @@ from tracegrad.ops import (
 dunders.install()
 
 __all__ = [
+    "activations",
+    "aliasing",
     "arithmetic",
     "bitwise",
     "casts",
+    "class_losses",
     "comparison",
     "complex_numbers",
     "contraction",
@@ -81,6 +90,7 @@ __all__ = [
     "error_functions",
     "exponential",
     "extremes",
+    "gates",
     "gathering",
     "hooking",
     "hyperbolic",
@@ -88,6 +98,8 @@ __all__ = [
     "indexing",
     "joining",
     "logical",
+    "losses",
+    "margin_losses",
     "masking",
     "max_pooling",
     "movement",

@@ -378,6 +378,30 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return add(product, bias)  # type: ignore[no-any-return]
 
 
+def _linear_input_vjp(ct: Tensor, weight: Tensor) -> Tensor:
+    if weight.ndim == 1:
+        return mul(unsqueeze(ct, -1), conjugated(weight))  # type: ignore[no-any-return]
+    return matmul(ct, conjugated(weight))
+
+
+def _linear_weight_vjp(ct: Tensor, input: Tensor, weight_spec: Any) -> Tensor:
+    """Return the weight's cotangent in the weight's own layout, without a transpose."""
+    rows = reshape(input, -1, input._array.shape[-1])
+    if len(weight_spec[0]) == 1:
+        return sum_(mul(reshape(ct, -1, 1), conjugated(rows)), 0)  # type: ignore[no-any-return]
+    columns = transpose(reshape(ct, -1, ct._array.shape[-1]), 0, 1)
+    return matmul(columns, conjugated(rows))
+
+
+def _linear_bias_vjp(ct: Tensor, bias_spec: Any) -> Tensor:
+    return sum_to_shape(ct, bias_spec[0])
+
+
+linear.vjp(
+    input=_linear_input_vjp, weight=_linear_weight_vjp, bias=_linear_bias_vjp
+)
+
+
 @composite(examples=normals((2, 3), (2,)))
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Kronecker product: each element of `input` times the whole of `other`."""

@@ -6,6 +6,7 @@ a name.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ def _unique_kernel(
     xp: Any, input: Any, dim: int | None, neighbours: bool
 ) -> tuple[Any, Any, Any]:
     flat = input.reshape(-1) if dim is None else xp.moveaxis(input, dim, 0)
-    rows = flat.reshape(flat.shape[0], -1)
+    rows = flat.reshape(flat.shape[0], math.prod(flat.shape[1:]))
     order = xp.arange(rows.shape[0])
     if not neighbours and rows.shape[1]:
         order = xp.lexsort(xp.flip(rows.T, 0))

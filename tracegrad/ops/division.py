@@ -13,7 +13,6 @@ from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops._promotion import floating
 
 
-
 @pointwise(
     numpy="np.true_divide({input}, {other})",
     c={"float": "{input} / {other}"},
@@ -196,5 +195,3 @@ def reciprocal(input: Tensor) -> Tensor:
 
 
 reciprocal.derivative(input=times(lambda out: -out * out))
-
-

@@ -7,7 +7,7 @@ from typing import Any
 from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_, int64, uint8
-from tracegrad.errors import ArgumentTypeError, DTypeError, IndexRangeError, ShapeError
+from tracegrad.errors import ArgumentTypeError, DTypeError, IndexRangeError
 from tracegrad.ops._families import primitive
 from tracegrad.ops._reduction import canonical_dim, reduced_shape
 from tracegrad.ops._results import MinMax, ValuesIndices
@@ -178,8 +178,9 @@ def aminmax(
     ------
     ShapeError
         If there is no element to choose.
+    IndexRangeError
+        If the dimension is empty or out of range.
     """
-    dims = range(input.ndim) if dim is None else (canonical_dim("aminmax", dim, input.ndim),)
-    if any(input.shape[d] == 0 for d in dims if input.ndim):
-        raise ShapeError("aminmax: an empty dimension has no extremes")
+    if dim is None:
+        check_nonempty("aminmax()", input)
     return MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim))

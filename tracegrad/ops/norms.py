@@ -81,7 +81,7 @@ def _slope(input: Tensor, out: Tensor, ord: float, dims: Any, keepdim: bool) -> 
     wide = spread(out, shape, dims, keepdim)
     if math.isinf(ord):
         size = absolute(input)
-        share = chosen_share(size * 0 + 1, size, out, dims, keepdim)
+        share = chosen_share(size.zeros_like() + 1, size, out, dims, keepdim)  # type: ignore[attr-defined]
         return mul(direction, share)  # type: ignore[no-any-return]
     zero = eq(wide, 0)
     safe = where(zero, 1, wide)
@@ -111,7 +111,10 @@ def _norm_vjp(
 ) -> Tensor:
     shape: Shape = input._array.shape
     dims = _dims(dim, shape)
-    return mul(spread(ct, shape, dims, keepdim), _slope(input, out, ord, dims, keepdim))  # type: ignore[no-any-return]
+    carried = accumulate_dtype(input.dtype)
+    wide, whole = _in_dtype(input, carried), _in_dtype(out, accumulate_dtype(out.dtype))
+    slope = _slope(wide, whole, ord, dims, keepdim)
+    return _in_dtype(mul(spread(ct, shape, dims, keepdim), slope), input.dtype)
 
 
 def _norm_jvp(

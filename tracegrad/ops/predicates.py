@@ -76,7 +76,12 @@ def isneginf(input: Tensor) -> Tensor:
         "int": "np.less({input}, 0)",
         "float": "np.signbit({input})",
     },
-    c={"bool": "0", "uint": "0", "int": "{input} < 0", "float": "signbit({input}) != 0"},
+    c={
+        "bool": "0",
+        "uint": "0",
+        "int": "{input} < 0",
+        "float": "signbit({input}) != 0",
+    },
     promote=asking,
     inplace=False,
 )

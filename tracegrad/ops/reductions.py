@@ -8,7 +8,7 @@ import numpy as np
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bool_, int64, uint8
-from tracegrad.errors import ArgumentTypeError, DTypeError, IndexRangeError, ShapeError
+from tracegrad.errors import ArgumentTypeError, DTypeError, ElementIndexError, ShapeError
 from tracegrad.ops._families import composite
 from tracegrad.ops._reduction import (
     accumulate_dtype,
@@ -223,12 +223,12 @@ def _no_choice(name: str, shape: Shape, dim: tuple[int, ...]) -> None:
 
     Raises
     ------
-    IndexRangeError
+    ElementIndexError
         If a dimension to choose from is empty.
     """
     for d in dim:
         if shape[d] == 0:
-            raise IndexRangeError(
+            raise ElementIndexError(
                 f"{name}: shape {shape_text(shape)} has no element along dimension {d} "
                 "to choose from"
             )
@@ -357,6 +357,8 @@ def nanmean(
 ) -> Tensor:
     """Mean over dimensions of the elements that are not NaN."""
     check_floating("nanmean", input.dtype)
+    if input.dtype.kind == "complex":
+        raise DTypeError("nanmean does not take complex numbers")
     wanted = input.dtype if dtype is None else dtype
     missing = ne(input, input)
     carried = accumulate_dtype(wanted)

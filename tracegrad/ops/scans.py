@@ -233,6 +233,12 @@ def _is_finite(input: Tensor, dim: int) -> Tensor:
 # -- cummax, cummin -------------------------------------------------------------------
 
 
+def _places_abstract(input: TensorSpec, dim: int, largest: bool) -> TensorSpec:
+    if input.dtype.kind == "complex":
+        raise DTypeError("cummax, cummin: complex numbers have no order")
+    return TensorSpec(int64, input.shape, (), input.device)
+
+
 def _running_places(xp: Any, input: Any, dim: int, largest: bool) -> Any:
     """Return where the running extreme is: the last of equal ones, NaN before all."""
     places = xp.zeros(input.shape, dtype="int64")
@@ -252,9 +258,7 @@ def _running_places(xp: Any, input: Any, dim: int, largest: bool) -> Any:
 
 @primitive(
     "scan",
-    abstract=lambda input, dim, largest: TensorSpec(
-        int64, input.shape, (), input.device
-    ),
+    abstract=_places_abstract,
     kernel=lambda xp, input, dim, largest: _running_places(xp, input, dim, largest),
     canonical=_canonical,
     public=False,

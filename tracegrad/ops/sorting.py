@@ -6,7 +6,7 @@ from typing import Any
 
 from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.dtypes import int64
+from tracegrad.dtypes import bool_, int64
 from tracegrad.errors import DTypeError, IndexRangeError, ShapeError
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._reduction import canonical_dim
@@ -131,6 +131,8 @@ def topk(
     ShapeError
         If there are fewer than `k` elements along `dim`.
     """
+    if input.dtype is bool_:
+        raise DTypeError("topk does not take bool")
     place = canonical_dim("topk", dim, input.ndim)
     size = input._array.shape[place] if input.ndim else 1
     if not 0 <= k <= size:
@@ -151,6 +153,8 @@ def _none_of(order: Tensor) -> Tensor:
 
 
 def _check_dim(name: str, input: Tensor, dim: int) -> int:
+    if input.dtype.kind == "complex" or (input.dtype is bool_ and name != "mode"):
+        raise DTypeError(f"{name} does not take {input.dtype.name}")
     place = canonical_dim(name, dim, input.ndim)
     if input.ndim and input._array.shape[place] == 0:
         raise IndexRangeError(
@@ -164,7 +168,7 @@ def _size(input: Tensor, dim: int) -> int:
 
 
 def _at_place(order: Tensor, dim: int, k: int) -> Tensor:
-    return slice_(order, dim, k, k + 1) if order.ndim else order  # type: ignore[no-any-return]
+    return slice_(order, dim, k, k + 1).contiguous() if order.ndim else order  # type: ignore[no-any-return]
 
 
 @public_function()

@@ -100,7 +100,7 @@ def _spread_over(ct: Tensor, shape: Shape, dim: Any, keepdim: bool) -> Tensor:
 def _variance_vjp(
     ct: Tensor, input: Tensor, dim: Any, correction: float, keepdim: bool
 ) -> Tensor:
-    degrees = max(count_of(input, dim) - correction, 0)
+    degrees = count_of(input, dim) - correction
     wide = _in_dtype(input, accumulate_dtype(input.dtype))
     shape: Shape = input._array.shape
     slope = mul(_centred(wide, dim), _reciprocal(2, degrees))
@@ -108,13 +108,13 @@ def _variance_vjp(
 
 
 def _reciprocal(number: float, divisor: float) -> float:
-    return number / divisor if divisor else math.nan
+    return number / divisor if divisor else math.inf
 
 
 def _variance_jvp(
     t: Tensor, input: Tensor, dim: Any, correction: float, keepdim: bool
 ) -> Tensor:
-    degrees = max(count_of(input, dim) - correction, 0)
+    degrees = count_of(input, dim) - correction
     centred = _centred(input, dim)
     centred = centred.conj() if centred.is_complex() else centred  # type: ignore[attr-defined]
     product = mul(centred, t)
@@ -253,7 +253,7 @@ def logsumexp(input: Tensor, dim: int | tuple[int, ...], keepdim: bool = False) 
         input = cast(input, get_default_dtype())
     if input.numel() == 0:
         return log(sum_(exp(input), dim, keepdim))  # type: ignore[no-any-return]
-    top = amax(input, dim, True)
+    top = amax(input.real if input.is_complex() else input, dim, True)  # type: ignore[attr-defined]
     # A row whose maximum is infinite is its maximum: inf - inf would make NaN of it.
     shift = where(eq(abs(top), math.inf), 0, top)
     total = log(sum_(exp(sub(input, shift)), dim, keepdim))
@@ -267,6 +267,7 @@ def _logsumexp_vjp(
     shape: Shape = input._array.shape
     wide = _spread_over(out, shape, dim, keepdim)
     share = exp(sub(input, wide))
+    share = share.conj() if share.is_complex() else share
     return fit(mul(_spread_over(ct, shape, dim, keepdim), share), (shape, input.dtype))
 
 
@@ -299,9 +300,8 @@ def _check_quantile(input: Tensor, q: list[float], interpolation: str) -> None:
         )
 
 
-def _ranks(count: Tensor, q: Tensor, interpolation: str) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the places below and above, and the weight of the latter."""
-    rank: Any = mul(q, cast(count - 1, q.dtype).clamp(min=0))  # type: ignore[operator]
+def _neighbours(rank: Any, interpolation: str) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the places below and above a rank, and the weight of the latter."""
     if interpolation == "lower":
         rank = rank.floor()
     elif interpolation == "higher":
@@ -313,6 +313,14 @@ def _ranks(count: Tensor, q: Tensor, interpolation: str) -> tuple[Tensor, Tensor
     if interpolation == "midpoint":
         weight = where(eq(weight, 0), 0, 0.5 + weight * 0)
     return cast(below, int64), cast(rank.ceil(), int64), weight
+
+
+def _between(low: Tensor, high: Tensor, weight: Tensor) -> Tensor:
+    """Return the point between two numbers, seen from the nearer one."""
+    step = sub(high, low)
+    from_low = add(low, mul(weight, step))
+    from_high = sub(high, mul(step, sub(1, weight)))
+    return where(weight < 0.5, from_low, from_high)  # type: ignore[no-any-return, operator]
 
 
 def _rows(input: Tensor, dim: int | None) -> tuple[Tensor, Shape, Shape]:
@@ -339,15 +347,14 @@ def _quantiles(
     ordered = sort(rows, -1).values
     size = rows._array.shape[-1]
     count = sum_(~missing, -1, True)
+    rank = mul(reshape(wanted, -1), cast(count - 1, input.dtype).clamp(min=0))  # type: ignore[operator]
     if not skip:
-        count = count * 0 + size
-    below, above, weight = _ranks(count, reshape(wanted, -1), how)
+        # NaN comes last in order, so that the last place gives it.
+        rank = where(any_(missing, -1, True), size - 1, rank)
+    below, above, weight = _neighbours(rank, how)
     low = OPERATORS["gather"](ordered, below, -1)
     high = OPERATORS["gather"](ordered, above, -1)
-    found = add(low, mul(weight, sub(high, low)))
-    found = where(eq(weight, 0), low, found)
-    empty = eq(count, 0) if skip else any_(missing, -1, True)
-    found = where(empty, math.nan, found)
+    found = where(eq(weight, 0), low, _between(low, high, weight))
     shape = kept if keepdim else without
     if wanted.ndim == 0:
         return reshape(squeeze(found, -1), *shape)
