@@ -23,15 +23,15 @@ from tracegrad.errors import (
 from tracegrad.ops._indices import indexed_shape
 from tracegrad.ops._inplace import inplace_form
 from tracegrad.ops.casts import cast
-from tracegrad.ops.selection import where
 from tracegrad.ops.conversion import tensor
 from tracegrad.ops.creation import filled
 from tracegrad.ops.index_operators import index, nonzero, nonzero_places, put_at
+from tracegrad.ops.selection import where
 from tracegrad.ops.view_writes import alias
 from tracegrad.ops.views import expand, reshape, select, slice_, unsqueeze
 from tracegrad.sizes import shape_text
 
-# -- from a Python index to operators ---------------------------------------------------
+# -- from a Python index to operators --------------------------------------------------
 
 
 @final
@@ -238,7 +238,7 @@ def _getitem(self: Tensor, key: Any) -> Tensor:
     resolved = _resolve(self, key)
     if resolved.indices:
         return index(resolved.view, resolved.indices, tuple(resolved.dims))  # type: ignore[no-any-return]
-    return alias(self) if resolved.view is self else resolved.view  # type: ignore[no-any-return]
+    return alias(self) if resolved.view is self else resolved.view
 
 
 def _setitem(self: Tensor, key: Any, value: Any) -> None:
@@ -269,7 +269,9 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
         _write_view(target, number)
         return
     dims = tuple(resolved.dims)
-    shape = indexed_shape(target._array.shape, [i._array for i in resolved.indices], dims)
+    shape = indexed_shape(
+        target._array.shape, [i._array for i in resolved.indices], dims
+    )
     if isinstance(value, Tensor):
         check_overlap(target, value, "x[...] = y")
         number = _without_leading_ones(value, len(shape))
@@ -345,7 +347,7 @@ def _without_leading_ones(value: Tensor, ndim: int) -> Tensor:
     shape = value._array.shape
     extra = len(shape) - ndim
     if extra > 0 and all(s == 1 for s in shape[:extra]):
-        return reshape(value, *shape[extra:])
+        return reshape(value, *shape[extra:])  # type: ignore[no-any-return]
     return value
 
 
@@ -357,8 +359,8 @@ def _write_view(target: Tensor, value: Tensor) -> None:
     write(target, value)
 
 
-Tensor.__getitem__ = _getitem  # type: ignore[attr-defined]
-Tensor.__setitem__ = _setitem  # type: ignore[attr-defined]
+Tensor.__getitem__ = _getitem  # type: ignore[misc]
+Tensor.__setitem__ = _setitem  # type: ignore[index]
 
 
 # -- index_put ------------------------------------------------------------------------

@@ -173,7 +173,7 @@ unfold_transposed.vjp(
 
 
 def _reach(size: Shape, stride: Shape) -> int:
-    return sum((s - 1) * step for s, step in zip(size, stride, strict=True))  # type: ignore[misc, operator]
+    return sum((s - 1) * step for s, step in zip(size, stride, strict=True))  # type: ignore[misc]
 
 
 def _strided_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
@@ -205,7 +205,7 @@ def _strided_kernel(
 ) -> Any:
     step = input.itemsize
     start = input.reshape(-1)[storage_offset:]
-    return xp.lib.stride_tricks.as_strided(start, size, [s * step for s in stride])  # type: ignore[operator]
+    return xp.lib.stride_tricks.as_strided(start, size, [s * step for s in stride])
 
 
 @view_family(
@@ -233,7 +233,7 @@ def _strided_places(
         along = counted(0, length, 1, int64, like.device) * step
         shape = tuple(length if d == dim else 1 for d in range(len(size)))
         places = places + reshape(along, *shape)
-    return places
+    return places  # type: ignore[no-any-return]
 
 
 def _strided_vjp(
@@ -243,7 +243,7 @@ def _strided_vjp(
     places = reshape(_strided_places(size, stride, storage_offset, ct), -1)
     zeros = zeros_of(((math.prod(shape),), dtype), ct)
     added = OPERATORS["index_put"](zeros, (places,), reshape(ct, -1), (0,), True)
-    return reshape(added, *shape)
+    return reshape(added, *shape)  # type: ignore[no-any-return]
 
 
 strided.vjp(input=_strided_vjp)
@@ -321,7 +321,7 @@ def _storage_offset(self: Tensor) -> int:
 Tensor.storage_offset = _storage_offset  # type: ignore[attr-defined]
 
 
-# -- what is written through a diagonal -------------------------------------------------
+# -- what is written through a diagonal ------------------------------------------------
 
 
 def _fill_diagonal(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
@@ -344,7 +344,7 @@ def _fill_diagonal(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     target = as_strided(
         self, (min(sizes),), (sum(self.stride()),), _storage_offset(self)
     )
-    target[...] = fill_value  # type: ignore[index]
+    target[...] = fill_value
     return self
 
 
