@@ -19,10 +19,12 @@ from tracegrad.autograd import set_grad_enabled as set_grad_enabled
 from tracegrad.config import config as config
 from tracegrad.device import Device as Device
 from tracegrad.device import device as device
+from tracegrad.dispatch import copying as _copying
 from tracegrad.dispatch.generator import Generator as Generator
 from tracegrad.dispatch.generator import default_generator as default_generator
 from tracegrad.dispatch.operator import FUNCTIONS as _FUNCTIONS
 from tracegrad.dispatch.operator import OPERATORS as _OPERATORS
+from tracegrad.dispatch.printing import set_printoptions as set_printoptions
 from tracegrad.dispatch.tensor import Parameter as Parameter
 from tracegrad.dispatch.tensor import Tensor as Tensor
 from tracegrad.dtypes import ALIASES as _ALIASES

@@ -56,7 +56,7 @@ class IndexRangeError(TracegradError, IndexError):
 
 
 class ElementIndexError(IndexRangeError, RuntimeError):
-    """An index out of range in an index tensor, where PyTorch raises a RuntimeError."""
+    """An index out of range where PyTorch raises a RuntimeError, or now one now other."""
 
 
 class ScalarError(TracegradError, RuntimeError):
@@ -73,6 +73,10 @@ class DrawError(TracegradError, RuntimeError, ValueError):
 
 class GradientError(TracegradError, RuntimeError):
     """A gradient that does not exist, or was asked for in the wrong way."""
+
+
+class GradcheckError(GradientError):
+    """A derivative that differs from finite differences."""
 
 
 class InplaceError(TracegradError, RuntimeError):

@@ -106,9 +106,9 @@ def elementwise_strides(shape: Shape, operands: list[TensorSpec]) -> Shape:
     """Return the strides of a fresh element-wise result.
 
     The result is dense and keeps the order of the operands' strides, as NumPy's
-    order ``"K"`` and PyTorch's iterator do.
+    order ``"K"`` does; where two operands disagree, row-major wins.
     """
-    if all(spec.is_contiguous() for spec in operands if spec.shape == shape):
+    if all(spec.is_contiguous() for spec in operands):
         return contiguous_strides(shape)
     axes = _by_stride(shape, operands)
     strides: list[Dimension] = [0] * len(shape)
@@ -120,28 +120,41 @@ def elementwise_strides(shape: Shape, operands: list[TensorSpec]) -> Shape:
 
 
 def _by_stride(shape: Shape, operands: list[TensorSpec]) -> list[int]:
-    """Return the axes from the innermost to the outermost, by insertion."""
+    """Return the axes from the innermost to the outermost, by insertion.
+
+    Source: the order of axes of NumPy's iterator (``npyiter_sort_axes``).
+    """
     axes: list[int] = []
     for axis in reversed(range(len(shape))):
-        position = len(axes)
-        while position > 0 and _goes_inside(axis, axes[position - 1], shape, operands):
-            position -= 1
-        axes.insert(position, axis)
+        place = len(axes)
+        for position in reversed(range(len(axes))):
+            inside = _goes_inside(axis, axes[position], shape, operands)
+            if inside is False:
+                break
+            if inside:
+                place = position
+        axes.insert(place, axis)
     return axes
 
 
 def _goes_inside(
     axis: int, other: int, shape: Shape, operands: list[TensorSpec]
-) -> bool:
+) -> bool | None:
+    """Return whether `axis` belongs inside a later one; None if nothing says."""
+    inside: bool | None = None
     for spec in operands:
-        shift = len(shape) - spec.ndim
-        if axis < shift or other < shift:
+        a, b = (_step(spec, i - len(shape) + spec.ndim) for i in (axis, other))
+        if a == 0 or b == 0:
             continue
-        a, b = spec.strides[axis - shift], spec.strides[other - shift]
-        if a == 0 or b == 0 or a == b:
-            continue
-        return bool(abs_size(a) < abs_size(b))
-    return False
+        if abs_size(b) <= abs_size(a):
+            return False
+        inside = True
+    return inside
+
+
+def _step(spec: TensorSpec, axis: int) -> Dimension:
+    """Return the stride of an axis, 0 where the operand repeats along it."""
+    return 0 if axis < 0 or spec.shape[axis] == 1 else spec.strides[axis]
 
 
 def abs_size(size: Dimension) -> int:

@@ -17,11 +17,11 @@ graph step(%x: f32[2, 3], %w: f32[3, 2] strides[1, 3] grad, %rng: state<mt19937>
   const %table: f32[3] = [0.5, nan(0x7fc00001), -0.0]
   const %big: f64[2, 2] = [1.0, -inf, 2e-300, nan]
   %h: f32[2, 2] = matmul(%x, %w)                                       # model.py:12
-  %u: f32[2, 2], %rng_1: state<mt19937> = rand(%rng, shape=[2, 2], dtype=f32)  # a.py:3 dropout
+  %u: f32[2, 2], %rng_1: state<mt19937> = uniform(%rng, shape=[2, 2], dtype=f32, low=0.0, high=1.0)  # a.py:3 dropout
   %y: f32[2, 2] = mul(%h, %lr)
   %r: f32[2] = select(%y, dim=0, index=0)
   %b: f32[2, 2] = view_write(%u, %r, path=[select(dim=0, index=1)])
-  %z: f32[2, 2] = full(shape=[2, 2], value=complex(1.0, -0.0), dtype=c64, device=cpu)
+  %z: f32[2, 2] = full(size=[2, 2], fill_value=complex(1.0, -0.0), dtype=c64, device=cpu)
   %s: f32[] = sum(%b, dim=[0, 1], keepdim=False, dtype=None)
   %k: bool[] = gt(%s, 0)
   check %k == True                                                     # model.py:14

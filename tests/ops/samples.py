@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 import tracegrad as tg
-from tracegrad.dispatch.bind import bind
+from tracegrad.dispatch.arguments import parse
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.tensor import Tensor, wrap
 from tracegrad.dtypes import ALL, DType
@@ -26,12 +26,14 @@ class Sample:
 
     def mapped(self, function: Callable[[Any], Any]) -> "Sample":
         """Return the sample with a function applied to each array."""
-        return Sample(tuple(_mapped(o, function) for o in self.operands), self.attributes)
+        return Sample(
+            tuple(_mapped(o, function) for o in self.operands), self.attributes
+        )
 
 
 def _mapped(operand: Any, function: Callable[[Any], Any]) -> Any:
     if isinstance(operand, list | tuple):
-        return [function(part) for part in operand]
+        return type(operand)(_mapped(part, function) for part in operand)
     return function(operand) if isinstance(operand, np.ndarray) else operand
 
 
@@ -89,7 +91,7 @@ def drawn(
     values = np.where(np.abs(values) < 0.05, high / 2, values)
     if dtype.kind == "complex":
         values = values + 1j * rng.uniform(0.1, 0.5, shape)
-    return values.astype(dtype.numpy)
+    return np.asarray(values, dtype.numpy)
 
 
 def is_defined(operator: OpDef, dtype: DType) -> bool:
@@ -135,12 +137,19 @@ def tensors(sample: Sample, requires_grad: bool = False) -> list[Any]:
     return list(sample.mapped(as_tensor).operands)
 
 
-def leaves(operands: list[Any]) -> list[Tensor]:
+def leaves(operands: Any) -> list[Tensor]:
     """Return the tensors among operands that require grad."""
-    flat: list[Any] = []
-    for operand in operands:
-        flat.extend(operand if isinstance(operand, list | tuple) else [operand])
-    return [t for t in flat if isinstance(t, Tensor) and t.requires_grad]
+    if isinstance(operands, list | tuple):
+        return [leaf for operand in operands for leaf in leaves(operand)]
+    is_leaf = isinstance(operands, Tensor) and operands.requires_grad
+    return [operands] if is_leaf else []
+
+
+def parsed(
+    operator: OpDef, operands: list[Any], attributes: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return operands and canonical attributes, as a node of a graph has them."""
+    return parse(operator, tuple(operands), attributes)
 
 
 def call(operator: OpDef, operands: list[Any], attributes: dict[str, Any]) -> Any:
@@ -165,21 +174,3 @@ def tested() -> list[str]:
         for name, operator in OPERATORS.items()
         if operator.examples is not None or "pointwise" in operator.facts
     )
-
-
-__all__ = [
-    "SHAPE",
-    "Sample",
-    "arrays",
-    "bind",
-    "call",
-    "drawn",
-    "dtypes_of",
-    "generator",
-    "is_defined",
-    "leaves",
-    "results",
-    "samples",
-    "tensors",
-    "tested",
-]

@@ -14,6 +14,8 @@ from tracegrad.passes.constant_fold import ConstantFold
 from tracegrad.passes.cse import CommonSubexpressions
 from tracegrad.passes.dce import DeadCodeElimination
 from tracegrad.passes.decompose import Decompose
+from tracegrad.passes.fusion import Fuse
+from tracegrad.passes.gradient_marks import RemoveGradientMarks
 from tracegrad.passes.manager import Pass
 from tracegrad.passes.pipeline import PIPELINE
 from tracegrad.passes.simplify import Simplify
@@ -25,6 +27,8 @@ PASSES: dict[str, Pass] = {
     "cse": CommonSubexpressions(),
     "dce": DeadCodeElimination(),
     "decompose": Decompose(),
+    "fuse": Fuse(),
+    "remove_gradient_marks": RemoveGradientMarks(),
     "simplify": Simplify(),
 }
 

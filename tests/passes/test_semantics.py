@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.support.random_graphs import (
     differences,
-    graphs,
     random_graph,
+    random_graphs,
     random_inputs,
 )
 from tests.support.round_trip import check_round_trip
@@ -18,8 +16,6 @@ from tracegrad.ir.interpreter import interpret_all
 from tracegrad.passes.manager import Pass, PassManager
 from tracegrad.passes.pipeline import PIPELINE
 from tracegrad.spec import StateSpec
-
-SEEDS = st.integers(0, 1 << 30)
 
 
 def outcome(graph: Graph, seed: int) -> list[object]:
@@ -36,12 +32,16 @@ def _seen(value: Value, found: dict[Value, object]) -> object:
 
 
 def same_memory(graph: Graph, seed: int) -> list[tuple[bool, ...]]:
-    """Return which of the outputs and inputs lie in the same memory."""
+    """Return which outputs, inputs and constants lie in the same memory."""
     inputs = random_inputs(graph, seed)
     found = interpret_all(graph, inputs)
     held = [*(found[v] for v in graph.outputs), *inputs]
     held += [w.value and found[w.value] for w in graph.writes]
-    return [tuple(_share(a, b) for b in held) for a in held]
+    constants = [found[constant.value] for constant in graph.constants]
+    return [
+        (*(_share(a, b) for b in held), any(_share(a, c) for c in constants))
+        for a in held
+    ]
 
 
 def _share(a: object, b: object) -> bool:
@@ -59,16 +59,24 @@ def check_same_meaning(graph: Graph, after: Graph, seed: int) -> None:
 
 
 @pytest.mark.parametrize("done", PIPELINE, ids=lambda done: done.name)
-@settings(max_examples=25)
-@given(graph=graphs(max_nodes=25), seed=SEEDS)
-def test_pass_keeps_meaning(done: Pass, graph: Graph, seed: int) -> None:
-    check_same_meaning(graph, done.run(graph), seed)
+def test_pass_keeps_meaning(done: Pass, seed: int) -> None:
+    changed = 0
+    for graph in random_graphs(seed, count=60):
+        after = done.run(graph)
+        check_same_meaning(graph, after, seed)
+        changed += after is not graph
+    assert changed > 0 or not done_by_random_graphs(done)
 
 
-@settings(max_examples=25)
-@given(graph=graphs(max_nodes=40), seed=SEEDS)
-def test_pipeline_keeps_meaning(graph: Graph, seed: int) -> None:
-    check_same_meaning(graph, PassManager(PIPELINE, verify=True).run(graph), seed)
+def done_by_random_graphs(done: Pass) -> bool:
+    """Whether random graphs, which have no composites, give a pass something to do."""
+    return done.name != "decompose"
+
+
+def test_pipeline_keeps_meaning(seed: int) -> None:
+    manager = PassManager(PIPELINE, verify=True)
+    for graph in random_graphs(seed, count=60):
+        check_same_meaning(graph, manager.run(graph), seed)
 
 
 def test_pipeline_on_a_large_graph(seed: int) -> None:
@@ -76,9 +84,8 @@ def test_pipeline_on_a_large_graph(seed: int) -> None:
     check_same_meaning(graph, PassManager(PIPELINE, verify=True).run(graph), seed)
 
 
-@settings(max_examples=10)
-@given(graph=graphs(max_nodes=30))
-def test_pipeline_is_done_after_two_runs(graph: Graph) -> None:
+def test_pipeline_is_done_after_two_runs(seed: int) -> None:
     manager = PassManager(PIPELINE)
-    twice = manager.run(manager.run(graph))
-    assert manager.run(twice) == twice
+    for graph in random_graphs(seed, count=20):
+        twice = manager.run(manager.run(graph))
+        assert manager.run(twice) == twice

@@ -8,10 +8,10 @@ operators, views and random draws all occur.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any, final
 
 import numpy as np
-from hypothesis import strategies as st
 
 import tracegrad as tg
 from tracegrad.dispatch.operator import OPERATORS, OpDef
@@ -43,11 +43,11 @@ class RandomGraphs:
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
-        self._makers = [
-            (maker, operator)
-            for operator in OPERATORS.values()
-            if (maker := _maker_for(operator)) is not None
-        ]
+        # One family is as likely as another, however many operators it has.
+        self._families: dict[str, list[OpDef]] = {}
+        for operator in OPERATORS.values():
+            if _maker_for(operator) is not None:
+                self._families.setdefault(operator.family, []).append(operator)
         self._pool: list[Value] = []
         self._state: Value | None = None
 
@@ -59,7 +59,7 @@ class RandomGraphs:
         self._state = None
         if rng.random() < 0.3:
             self._state = self._builder.input("rng", StateSpec())
-        if rng.random() < 0.3:
+        if rng.random() < 0.5:
             self._constant()
         for _ in range(nodes):
             self._add_node()
@@ -83,11 +83,23 @@ class RandomGraphs:
         self._pool.append(self._builder.constant("table", spec, array))
 
     def _add_node(self) -> None:
+        if self._builder.nodes and self._rng.random() < 0.15 and self._repeat():
+            return
         for _ in range(20):
-            maker, operator = self._rng.choice(self._makers)
-            proposal = maker(self, operator)
+            family = "pointwise"
+            if self._rng.random() < 0.5:
+                family = self._rng.choice(list(self._families))
+            operator = self._rng.choice(self._families[family])
+            proposal = _maker_for(operator)(self, operator)
             if proposal is not None and self._try(operator, *proposal):
                 return
+
+    def _repeat(self) -> bool:
+        """Add a node that is there already, as users do."""
+        node = self._rng.choice(self._builder.nodes)
+        if node.operator.is_random:
+            return False
+        return self._try(node.operator, node.inputs, dict(node.attributes))
 
     def _try(self, operator: OpDef, inputs: Any, attributes: dict[str, Any]) -> bool:
         before = len(self._builder.nodes)
@@ -151,7 +163,7 @@ class RandomGraphs:
         rank = len(value.spec.shape)  # type: ignore[union-attr]
         dims = tuple(d for d in range(rank) if self._rng.random() < 0.6)
         known: dict[str, Any] = {
-            "dim": dims,
+            "dim": dims if operator.family == "reduction" else rank - 1,
             "keepdim": self._rng.random() < 0.5,
             "dtype": None,
         }
@@ -161,15 +173,7 @@ class RandomGraphs:
         """Propose a view, brought to the form that the operator calls canonical."""
         value = self.value()
         shape = value.spec.shape  # type: ignore[union-attr]
-        proposal = self._with(operator, value, self._view_attributes(operator, shape))
-        canonical = operator.facts.get("canonical")
-        if proposal is None or canonical is None:
-            return proposal
-        inputs, attributes = proposal
-        try:
-            return inputs, canonical((wrap(value.spec),), attributes)
-        except (TracegradError, IndexError):
-            return None
+        return self._with(operator, value, self._view_attributes(operator, shape))
 
     def _view_attributes(self, operator: OpDef, shape: Any) -> dict[str, Any]:
         rng, rank = self._rng, len(shape)
@@ -191,32 +195,39 @@ class RandomGraphs:
             "stop": rng.choice((None, size)),
             "step": rng.choice((1, 2, -1)),
             "shape": targets.get(operator.name, shape),
+            "size": targets.get(operator.name, shape),
         }
 
     def _with(self, operator: OpDef, value: Value, known: dict[str, Any]) -> Any:
-        if any(p.name not in known for p in operator.attributes):
+        names = [p.name for p in operator.attributes]
+        if len(operator.operands) != 1 or not known.keys() >= set(names):
             return None
-        return (value,), {p.name: known[p.name] for p in operator.attributes}
+        attributes = {name: known[name] for name in names}
+        canonical = operator.facts.get("canonical")
+        try:
+            if canonical is not None:
+                attributes = canonical((wrap(value.spec),), attributes)
+        except (TracegradError, IndexError):
+            return None
+        return (value,), attributes
 
     def contraction(self, operator: OpDef) -> Any:
         """Propose two operands."""
         matrices = [v for v in self._pool if len(v.spec.shape) >= 2]  # type: ignore[union-attr]
         if not matrices or operator.attributes or len(operator.operands) != 2:
             return None
-        return (self._rng.choice(matrices), self._rng.choice(matrices)), {}
+        first = self._rng.choice(matrices)
+        rows = first.spec.shape[-1]  # type: ignore[union-attr]
+        fitting = [v for v in matrices if v.spec.shape[-2] == rows]  # type: ignore[union-attr]
+        return (first, self._rng.choice(fitting or matrices)), {}
 
     def draw(self, operator: OpDef) -> Any:
         """Propose a draw, if the graph has a generator."""
-        if self._state is None or [p.name for p in operator.attributes] != [
-            "shape",
-            "dtype",
-        ]:
+        names = [p.name for p in operator.attributes]
+        if self._state is None or names != ["shape", "dtype", "low", "high"]:
             return None
-        return (self._state,), {"shape": self._shape(), "dtype": float32}
-
-    def several(self, operator: OpDef) -> Any:
-        """Propose `max` and its like: an operator of one operand with several results."""
-        return self.reduction(operator)
+        known = {"shape": self._shape(), "dtype": float32, "low": 0.0, "high": 1.0}
+        return (self._state,), known
 
     def view_write(self, operator: OpDef) -> Any:
         """Propose a value written through a view that is there."""
@@ -284,11 +295,10 @@ def random_graph(seed: int, nodes: int) -> Graph:
     return RandomGraphs(random.Random(f"{seed} {nodes}")).graph(nodes)
 
 
-def graphs(max_nodes: int = 40) -> st.SearchStrategy[Graph]:
-    """Return hypothesis' strategy of random graphs."""
-    return st.builds(
-        random_graph, st.integers(0, 1 << 32), st.integers(1, max_nodes)
-    )
+def random_graphs(seed: int, count: int) -> Iterator[Graph]:
+    """Yield `count` random graphs of 1 to 40 nodes."""
+    for index in range(count):
+        yield random_graph(1000 * seed + index, 1 + (7 * index) % 40)
 
 
 # -- running them ------------------------------------------------------------------

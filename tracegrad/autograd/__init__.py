@@ -4,6 +4,7 @@ from tracegrad.autograd import function as function
 from tracegrad.autograd import tensor_methods as _tensor_methods
 from tracegrad.autograd.anomaly import detect_anomaly
 from tracegrad.autograd.function import Function
+from tracegrad.autograd.gradcheck import gradcheck, gradgradcheck
 from tracegrad.autograd.gradients import backward, grad
 from tracegrad.autograd.modes import (
     enable_grad,
@@ -20,6 +21,8 @@ __all__ = [
     "detect_anomaly",
     "enable_grad",
     "grad",
+    "gradcheck",
+    "gradgradcheck",
     "inference_mode",
     "is_grad_enabled",
     "is_inference_mode_enabled",

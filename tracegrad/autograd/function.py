@@ -281,6 +281,28 @@ class Function:
         return cls.backward if own else cls.vjp
 
     @classmethod
+    def run_with_context(cls, args: tuple[Any, ...]) -> tuple[Any, FunctionCtx]:
+        """Apply the operation for a transform: outside it, with a context for it.
+
+        Raises
+        ------
+        NotSupportedError
+            If there is no ``setup_context``: what forward keeps could not be told
+            from what the levels outside keep.
+        """
+        if cls.setup_context is Function.setup_context:
+            raise NotSupportedError(
+                f"{cls.__name__} must define setup_context to be used under a functional "
+                "transform (grad, vjp, jvp, vmap)"
+            )
+        output = cls.apply(*args)
+        ctx = FunctionCtx(cls, args)
+        cls.setup_context(ctx, args, output)
+        ctx.several = isinstance(output, tuple)
+        ctx.result_specs = tuple(map(_spec, output if ctx.several else (output,)))
+        return output, ctx
+
+    @classmethod
     def apply(cls, *args: Any) -> Any:
         """Apply the operation and put it on the tape."""
         if installed.busy and thread.transforms:

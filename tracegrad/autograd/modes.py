@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, TypeVar, final
 
 from tracegrad.dispatch.bind import bind
 from tracegrad.dispatch.entry import INFERENCE
+from tracegrad.dispatch.inplace import write
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.state import install_transforms, thread
 from tracegrad.dispatch.state import set_grad_enabled as _set
@@ -153,7 +154,7 @@ class _MakingInferenceTensors:
         return function.apply(*args)
 
     def write(self, target: Any, value: Any) -> None:
-        """Let the write happen."""
+        write(target, value)
 
 
 def mark_inference(tensor: Tensor) -> None:

@@ -26,6 +26,7 @@ from tracegrad.capture.purity import (
     module_purity,
 )
 from tracegrad.capture.trust import is_assumed_pure, is_generated
+from tracegrad.dispatch.state import paused_recorder
 
 if TYPE_CHECKING:
     from tracegrad.capture.reads import ReadRecorder
@@ -43,6 +44,8 @@ def callee(recorder: "ReadRecorder", function: Any, location: Location) -> Calle
         return _handled(recorder, handler, function, location)
     if is_assumed_pure(function):
         return _reading(recorder, recorder.vouched(function), location)
+    if hasattr(function, "__tracegrad_outside__"):
+        return _outside(recorder, function)
     if kind is types.FunctionType:
         return _function(recorder, function, location)
     if kind is types.MethodType:
@@ -62,6 +65,17 @@ _BUILTINS = (
     types.ClassMethodDescriptorType,
     np.ufunc,
 )
+
+
+def _outside(recorder: "ReadRecorder", function: Any) -> Callee:
+    """Call a preparation: what it makes counts as made before the recording."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        recorder.leaves.preparing(getattr(function, "__self__", None))
+        with paused_recorder():
+            return recorder.vouched(function)(*args, **kwargs)
+
+    return call
 
 
 def _handled(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
@@ -153,6 +154,13 @@ class _Leaves(NumberOwner):
             return getattr(value, name)
         return self.grad_of(value)
 
+    def preparing(self, owner: Any) -> None:
+        """Let the journal keep the state that an object is about to prepare."""
+        journal = self.operators.journal
+        state = getattr(owner, "state", None)
+        if journal is not None and isinstance(state, dict):
+            journal.preparing(state)
+
     def store(self, value: Any, name: str, location: Any) -> str | None:
         """Return why setting an attribute of a leaf is an effect, or None."""
         if isinstance(value, Tensor) and name in ("grad", "requires_grad", "data"):
@@ -177,9 +185,14 @@ def _scalar_spec(value: float) -> ScalarSpec:
     return ScalarSpec("int" if isinstance(value, int) else "float")
 
 
+# How a module's parts are reached: nothing a user would write.
+_INNER = re.compile(r"\._(?:modules|parameters|buffers)\[")
+
+
 def _hint(path: Path) -> str:
-    text = path.text()
-    return text.replace("model.", "").replace("self.", "").replace(".", "_")
+    """Return a name for an input: what a user would call it."""
+    text = _INNER.sub("[", path.text()).removeprefix("global ").removeprefix("self.")
+    return re.sub(r"\W+", "_", text).strip("_")
 
 
 def record_call(

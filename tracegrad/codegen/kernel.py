@@ -79,5 +79,6 @@ def kernel_of(name: str, body: Graph) -> Kernel | None:
 def _extent(shape: tuple[object, ...]) -> tuple[int, int]:
     total = 1
     for size in shape:
-        total *= size if isinstance(size, int) else 1 << 20
+        # A size of 0 is no smaller than one that broadcasts or is reduced.
+        total *= size if isinstance(size, int) and size else 1 << 20
     return total, len(shape)

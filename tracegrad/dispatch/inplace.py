@@ -21,7 +21,7 @@ from tracegrad.dispatch.entry import (
     Version,
 )
 from tracegrad.dispatch.operator import OPERATORS, OpDef
-from tracegrad.dispatch.state import no_tape, thread
+from tracegrad.dispatch.state import install_transforms, no_tape, thread
 from tracegrad.dispatch.tensor import (
     ORIGINS,
     Tensor,
@@ -97,7 +97,7 @@ def check_writable(target: Tensor, name: str) -> None:
         raise InplaceError(f"{name}: there is no tensor to write into")
     array = target._array
     if array.__class__ is np.ndarray:
-        if 0 in array.strides and _overlaps_itself(array):
+        if array.size and 0 in array.strides and _overlaps_itself(array):
             raise InplaceError(
                 f"{name}: several elements of the target share one place in memory "
                 "(an expanded tensor); write into target.clone() instead"
@@ -176,13 +176,24 @@ def write(target: Tensor, value: Tensor) -> None:
     InplaceError
         If the tape can't follow; then nothing was written.
     """
+    if value.dtype is not target.dtype:
+        value = bind(OPERATORS["cast"], (value,), {"dtype": target.dtype})
+    transforms = thread.transforms
+    if not transforms:
+        _write_memory(target, value)
+        return
+    install_transforms(transforms[:-1])
+    try:
+        transforms[-1].write(target, value)
+    finally:
+        install_transforms(transforms)
+
+
+def _write_memory(target: Tensor, value: Tensor) -> None:
+    """Write under the tape and the recorder, no transform being left."""
     edge = edge_of(value) if thread.grad_enabled else None
     if edge is not None and target._view is not None:
         _check_origin(target._view, "a write in place")
-    if value.dtype is not target.dtype:
-        value = bind(OPERATORS["cast"], (value,), {"dtype": target.dtype})
-    if thread.transforms:
-        thread.transforms[-1].write(target, value)
     if thread.recorder is not None:
         thread.recorder.write(target, value)
     if thread.grad_enabled:

@@ -46,7 +46,10 @@ class Transform(Protocol):
         """Apply the operator under this transform."""
 
     def write(self, target: Any, value: Any) -> None:
-        """Note that `target`'s memory is about to hold `value`."""
+        """Write `value` into `target`, through `tracegrad.dispatch.inplace.write`."""
+
+    def call(self, function: Any, args: tuple[Any, ...]) -> Any:
+        """Apply a function whose derivative the user wrote (autograd.Function)."""
 
 
 @runtime_checkable

@@ -35,12 +35,12 @@ class Names:
         base = re.sub(r"\W", "_", hint, flags=re.ASCII).strip("_") or "v"
         if base[0].isdigit() or keyword.iskeyword(base):
             base = "v_" + base
-        count = self._used.get(base, 0)
-        self._used[base] = count + 1
-        if count == 0:
-            return base
-        candidate = f"{base}_{count}"
-        return candidate if candidate not in self._used else self.unique(candidate)
+        name = base
+        while name in self._used:
+            name = f"{base}_{self._used[base]}"
+            self._used[base] += 1
+        self._used[name] = 1
+        return name
 
 
 def result_specs(

@@ -14,13 +14,13 @@ from tracegrad.ir.interpreter import interpret
 
 def _abstract(inputs: Sequence[Any], graph: Graph) -> Any:
     specs = tuple(value.spec for value in graph.outputs)
-    return specs if len(specs) > 1 else specs[0]
+    return specs if len(specs) != 1 else specs[0]
 
 
 def _body(inputs: Sequence[Any], graph: Graph) -> Any:
     """Interpret the sub-graph: what the kernel must compute."""
     outputs = interpret(graph, *inputs)
-    return outputs if len(outputs) > 1 else outputs[0]
+    return outputs if len(outputs) != 1 else outputs[0]
 
 
 def _signature(inputs: Sequence[Tensor], graph: Graph) -> Any:

@@ -23,7 +23,7 @@ from tracegrad.ir.verifier import same_layout
 
 # How much a node counts in the size that every rewrite makes smaller. What is not
 # listed counts `_ORDINARY`.
-_WEIGHTS = {"view": 1, "permute": 1, "clone": 2, "neg": 3, "div": 5}
+_WEIGHTS = {"full": 1, "view": 1, "permute": 1, "clone": 2, "neg": 3, "div": 5}
 _ORDINARY = 4
 # Rewrites per node after which the driver stops. Rules make the size smaller, so that
 # they end by themselves; sizes of shared values can be large, though.

@@ -1,5 +1,9 @@
 """The functions that layers are made of, under PyTorch's names."""
 
+from collections.abc import Callable
+from typing import Any
+
+from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS
 from tracegrad.ops.contraction import linear
 from tracegrad.ops.convolution import (
     conv1d,
@@ -40,6 +44,59 @@ from tracegrad.ops.pooling import (
     avg_pool3d,
 )
 
+
+
+def _public(name: str) -> Callable[..., Any]:
+    """Return an operator or a choice among operators, by its public name."""
+    found = FUNCTIONS.get(name)
+    return OPERATORS[name].call if found is None else found.function
+
+
+relu = _public('relu')
+relu6 = _public('relu6')
+leaky_relu = _public('leaky_relu')
+threshold = _public('threshold')
+hardtanh = _public('hardtanh')
+hardsigmoid = _public('hardsigmoid')
+hardswish = _public('hardswish')
+elu = _public('elu')
+selu = _public('selu')
+celu = _public('celu')
+gelu = _public('gelu')
+silu = _public('silu')
+mish = _public('mish')
+softplus = _public('softplus')
+logsigmoid = _public('logsigmoid')
+hardshrink = _public('hardshrink')
+softshrink = _public('softshrink')
+tanhshrink = _public('tanhshrink')
+softsign = _public('softsign')
+glu = _public('glu')
+prelu = _public('prelu')
+sigmoid = _public('sigmoid')
+tanh = _public('tanh')
+softmax = _public('softmax')
+log_softmax = _public('log_softmax')
+softmin = _public('softmin')
+mse_loss = _public('mse_loss')
+l1_loss = _public('l1_loss')
+smooth_l1_loss = _public('smooth_l1_loss')
+huber_loss = _public('huber_loss')
+binary_cross_entropy = _public('binary_cross_entropy')
+binary_cross_entropy_with_logits = _public('binary_cross_entropy_with_logits')
+kl_div = _public('kl_div')
+poisson_nll_loss = _public('poisson_nll_loss')
+gaussian_nll_loss = _public('gaussian_nll_loss')
+nll_loss = _public('nll_loss')
+cross_entropy = _public('cross_entropy')
+cosine_similarity = _public('cosine_similarity')
+pairwise_distance = _public('pairwise_distance')
+margin_ranking_loss = _public('margin_ranking_loss')
+hinge_embedding_loss = _public('hinge_embedding_loss')
+soft_margin_loss = _public('soft_margin_loss')
+cosine_embedding_loss = _public('cosine_embedding_loss')
+triplet_margin_loss = _public('triplet_margin_loss')
+
 __all__ = [
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
@@ -51,24 +108,68 @@ __all__ = [
     "avg_pool3d",
     "batch_norm",
     "bilinear",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "celu",
     "conv1d",
     "conv2d",
     "conv3d",
     "conv_transpose1d",
     "conv_transpose2d",
+    "cosine_embedding_loss",
+    "cosine_similarity",
+    "cross_entropy",
     "dropout",
     "dropout1d",
     "dropout2d",
     "dropout3d",
+    "elu",
     "embedding",
+    "gaussian_nll_loss",
+    "gelu",
+    "glu",
     "group_norm",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "hinge_embedding_loss",
+    "huber_loss",
     "instance_norm",
+    "kl_div",
+    "l1_loss",
     "layer_norm",
+    "leaky_relu",
     "linear",
+    "log_softmax",
+    "logsigmoid",
+    "margin_ranking_loss",
     "max_pool1d",
     "max_pool2d",
     "max_pool3d",
+    "mish",
+    "mse_loss",
+    "nll_loss",
     "one_hot",
     "pad",
+    "pairwise_distance",
+    "poisson_nll_loss",
+    "prelu",
+    "relu",
+    "relu6",
     "rms_norm",
+    "selu",
+    "sigmoid",
+    "silu",
+    "smooth_l1_loss",
+    "soft_margin_loss",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "tanh",
+    "tanhshrink",
+    "threshold",
+    "triplet_margin_loss",
 ]

@@ -68,7 +68,7 @@ C_HELPERS: dict[str, str] = {
     {T} rest = fmod{f}(a, b);
     {T} quotient = (a - rest) / b;
     if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
-    if (quotient == 0) return copysign{f}(0, a / b);
+    if (quotient == 0) return copysign{f}(({T})0, a / b);
     {T} whole = floor{f}(quotient);
     return quotient - whole > ({T})0.5 ? whole + 1 : whole;
 }
@@ -139,7 +139,7 @@ C_HELPERS: dict[str, str] = {
 {inline} {T} tg_erfinv_{t}({T} value) {
     double y = value, a = fabs(y);
     if (a > 1) return ({T})sqrt(-a);
-    if (a == 1) return ({T})(y / 0.0);
+    if (a == 1) return ({T})(y / (1 - a));
     double w = -log((1 - a) * (1 + a)), p;
     if (w < 5) {
         double s = w - 2.5;

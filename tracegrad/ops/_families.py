@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -70,6 +71,21 @@ def composite(**properties: Any) -> Decorator:
     """Define an operator by a body of other operators (decorator)."""
 
     def wrap(function: Callable[..., Any]) -> OpDef:
-        return define(OpDef(function, "composite", body=function, **properties))
+        operator = OpDef(function, "composite", body=function, **properties)
+        operator.body = _body_of(operator)
+        return define(operator)
 
     return wrap
+
+
+def _body_of(operator: OpDef) -> Callable[..., Any]:
+    """Return the defining function, to be called with the operands in front."""
+    function = operator.function
+    names = tuple(p.name for p in operator.operands)
+    if tuple(operator.signature.parameters)[: len(names)] == names:
+        return function
+
+    def body(*operands: Any, **attributes: Any) -> Any:
+        return function(**dict(zip(names, operands, strict=True)), **attributes)
+
+    return body

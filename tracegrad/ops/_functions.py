@@ -24,11 +24,12 @@ from tracegrad.errors import ArgumentTypeError
 @final
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An operator, and what to apply it to."""
+    """An operator, what to apply it to, and whether to write in place."""
 
     operator: OpDef
     operands: tuple[Any, ...]
     attributes: dict[str, Any] = field(default_factory=lambda: NO_ATTRIBUTES)
+    inplace: bool = False
 
     def checked(self) -> tuple[Any, ...]:
         """Return the operands as Tensors and Python numbers."""
@@ -65,6 +66,8 @@ def choosing(
 def _function(choose: Chooser, name: str) -> Callable[..., Any]:
     def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         choice = _chosen(choose, name, args, kwargs)
+        if choice.inplace:
+            return apply_inplace(choice.operator, choice.checked(), choice.attributes)
         result = bind(choice.operator, choice.checked(), choice.attributes)
         return result if out is None else write_out(out, result, name)
 
@@ -87,7 +90,9 @@ def _chosen(
     try:
         return choose(*args, **kwargs)
     except TypeError as error:
-        if isinstance(error, ArgumentTypeError) or not _is_call_error(choose, args, kwargs):
+        if isinstance(error, ArgumentTypeError) or not _is_call_error(
+            choose, args, kwargs
+        ):
             raise
         raise ArgumentTypeError(f"{name}(): {error}") from None
 
@@ -133,5 +138,7 @@ def _choice_of(operator: OpDef) -> Chooser:
     def choose(*operands: Any) -> Choice:
         return Choice(operator, operands)
 
-    choose.__doc__ = f"{operator.doc.splitlines()[0]}\n\nA second name of `{operator.name}`."
+    choose.__doc__ = (
+        f"{operator.doc.splitlines()[0]}\n\nA second name of `{operator.name}`."
+    )
     return choose

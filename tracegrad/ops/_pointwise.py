@@ -177,7 +177,7 @@ def _make_kernel(name: str, facts: Pointwise) -> Callable[..., Any]:
             _check(name, facts, operand_types[-1], xp, cast, attributes)
         value = convert(xp, xp.asarray(function(xp, *cast, **attributes)), result)
         # A result is fresh, also where the expression is the operand itself.
-        return xp.array(value, copy=True, order="K") if value is arrays[0] else value
+        return fresh(xp, value, result) if value is arrays[0] else value
 
     return kernel
 
@@ -244,7 +244,23 @@ def convert(xp: Any, array: Any, dtype: DType) -> Any:
         array, kind = array.real, "f"
     if kind not in "biuc" and dtype.kind == "int" and dtype.itemsize < 4:
         array = array.astype("int64" if dtype.name == "uint8" else "int32")
-    return array.astype(wanted)
+    return fresh(xp, array, dtype) if 0 in array.strides else array.astype(wanted)
+
+
+def fresh(xp: Any, array: Any, dtype: DType) -> Any:
+    """Return a copy in the order of memory that element-wise results have.
+
+    NumPy's own copies put expanded dimensions innermost, its ufuncs do not.
+    """
+    if 0 not in array.strides:
+        return array.astype(dtype.numpy, copy=True)
+    spec = TensorSpec(dtype, array.shape, array.strides)
+    strides = elementwise_strides(spec.shape, [spec])
+    order = sorted(range(array.ndim), key=lambda axis: (-strides[axis], axis))
+    result = xp.empty([array.shape[axis] for axis in order], dtype.numpy)
+    result = result.transpose([order.index(axis) for axis in range(array.ndim)])
+    result[...] = array
+    return result
 
 
 def cast_array(xp: Any, value: Any, dtype: DType) -> Any:

@@ -12,7 +12,6 @@ from tracegrad.dtypes import (
     DType,
     bool_,
     can_cast,
-    float16,
     get_default_dtype,
     result_type_of,
 )
@@ -92,9 +91,9 @@ def floating_real_part(
 
 def to_complex(name: str, operands: tuple[Typed, ...], _: DType | None) -> Types:
     """Make a complex number of two real ones of one dtype."""
-    dtypes = {dtype for dtype, _ in operands}
-    dtype = operands[0][0]
-    if len(dtypes) != 1 or dtype.kind != "float" or dtype.itemsize < float16.itemsize:
+    dtype = common(operands)
+    given = {d for d, rank in operands if rank} or {dtype}
+    if given != {dtype} or dtype.kind != "float":
         names = " and ".join(d.name for d, _ in operands)
         raise DTypeError(f"{name} takes two real tensors of one dtype, not {names}")
     return (dtype, dtype), dtype.to_complex()

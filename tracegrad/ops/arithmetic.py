@@ -19,6 +19,7 @@ from tracegrad.ops._promotion import (
     weighted,
 )
 
+
 def is_bool(x: Any) -> bool:
     """Return whether `x` is a bool or a tensor of bools."""
     return x.dtype is bool_ if isinstance(x, Tensor) else isinstance(x, bool)
@@ -51,6 +52,7 @@ add.derivative(input=identity(), other=identity())
         "float": "{input} + {other} * {alpha}",
     },
     promote=exact_factor(weighted(arithmetic, 2)),
+    reference=lambda input, other, alpha: input + alpha * other,
     public=False,
     method=False,
     inplace=False,
@@ -112,6 +114,7 @@ sub.derivative(input=identity(), other=negative())
         "float": "{input} - {other} * {alpha}",
     },
     promote=no_bool(exact_factor(weighted(arithmetic, 2))),
+    reference=lambda input, other, alpha: input - alpha * other,
     public=False,
     method=False,
     inplace=False,
@@ -219,6 +222,7 @@ def positive(input: Tensor) -> Tensor:
         "float": "{input} + {value} * {tensor1} * {tensor2}",
     },
     promote=no_bool(weighted(arithmetic, 3)),
+    reference=lambda input, a, b, value: input + value * a * b,
     public=False,
     method=False,
     inplace=False,
@@ -258,6 +262,7 @@ _ADD_QUOTIENT = (
     numpy={"float": _ADD_QUOTIENT, "complex": _ADD_QUOTIENT},
     c={"float": "{input} + {value} * {tensor1} / {tensor2}"},
     promote=weighted(arithmetic, 3),
+    reference=lambda input, a, b, value: input + value * a / b,
     domain=(0.5, 3.0),
     public=False,
     method=False,
@@ -313,6 +318,7 @@ _LERP = (
         )
     },
     promote=same_dtype(arithmetic),
+    reference=lambda input, end, weight: input + weight * (end - input),
 )
 def lerp(input: Tensor, end: Tensor, weight: Tensor) -> Tensor:
     """Straight line from `input` (weight 0) to `end` (weight 1).

@@ -18,6 +18,7 @@ from tracegrad.dtypes import (
     float16,
     float32,
     float64,
+    from_numpy_dtype,
     int8,
     int16,
     int32,
@@ -26,7 +27,7 @@ from tracegrad.dtypes import (
 )
 from tracegrad.errors import ArgumentTypeError, NotSupportedError
 from tracegrad.ops._functions import METHODS, method
-from tracegrad.ops._pointwise import pointwise
+from tracegrad.ops._pointwise import fresh, pointwise
 from tracegrad.ops._promotion import Typed, Types, as_it_is
 from tracegrad.spec import TensorSpec
 
@@ -41,6 +42,8 @@ def _to_attribute(name: str, operands: tuple[Typed, ...], dtype: DType | None) -
     numpy="{input}",
     c="{input}",
     promote=_to_attribute,
+    reference=lambda input: input,
+    examples=lambda rng: [((rng.normal(size=(3, 4)),), {"dtype": float64})],
     inplace=False,
     method=False,
 )
@@ -54,13 +57,14 @@ def cast(input: Tensor, dtype: DType) -> Tensor:
     """
 
 
-cast.derivative(input=identity())
+cast.vjp(input=lambda ct: ct).jvp(input=lambda t, dtype: cast(t, dtype))
 
 
 @pointwise(
     numpy="{input}",
     c={"bool": "{input}", "int": "{input}", "float": "{input}"},
     promote=as_it_is,
+    reference=lambda input: input,
     inplace=False,
 )
 def clone(input: Tensor, contiguous: bool = False) -> Tensor:
@@ -74,7 +78,9 @@ clone.derivative(input=identity())
 
 
 def _clone_kernel(xp: Any, input: Any, contiguous: bool) -> Any:
-    return xp.array(input, copy=True, order="C" if contiguous else "K")
+    if contiguous:
+        return xp.array(input, copy=True, order="C")
+    return fresh(xp, input, from_numpy_dtype(input.dtype))
 
 
 _elementwise_abstract = clone.abstract
@@ -149,8 +155,7 @@ def to(
             device = given
         elif not isinstance(given, bool):
             raise ArgumentTypeError(
-                "to() takes a dtype, a device or a Tensor, not "
-                f"{type(given).__name__}"
+                f"to() takes a dtype, a device or a Tensor, not {type(given).__name__}"
             )
     result = self if dtype is None else as_dtype(self, dtype)
     result = result if device is None else _moved(result, _device(device))
@@ -235,3 +240,11 @@ _TYPE_NAMES = {
 def cpu(self: Tensor) -> Tensor:
     """Return the tensor on the CPU: itself if it is there."""
     return to(self, device="cpu")
+
+
+@method("cuda")
+def cuda(self: Tensor, device: Any = None) -> Tensor:
+    """Return the tensor on a CUDA device: itself if it is there."""
+    if device is None or isinstance(device, int):
+        device = Device("cuda", device)
+    return to(self, device=device)  # type: ignore[no-any-return]

@@ -6,7 +6,7 @@ gives views of the same memory.
 
 from __future__ import annotations
 
-import math
+import cmath
 from typing import Any
 
 from tracegrad.dispatch.operator import public_function
@@ -26,7 +26,7 @@ from tracegrad.ops.trigonometric import cos, sin
 
 @pointwise(
     name="real",
-    numpy={"complex": "np.real({input})"},
+    numpy={"complex": "np.positive(np.real({input}))"},
     promote=real_part,
     public=False,
     method=False,
@@ -42,7 +42,7 @@ real_of.vjp(input=lambda ct: ct).jvp(input=lambda t: real_of(t))
 
 @pointwise(
     name="imag",
-    numpy={"complex": "np.imag({input})"},
+    numpy={"complex": "np.positive(np.imag({input}))"},
     promote=real_part,
     public=False,
     method=False,
@@ -111,7 +111,9 @@ Tensor.imag = property(imag)  # type: ignore[attr-defined]
         "float": "np.where(np.isnan({input}), {input}, np.where({input} < 0, np.pi, 0))",
         "complex": "np.angle({input})",
     },
-    c={"float": "{input} != {input} ? {input} : {input} < 0 ? ({T})3.14159265358979323846 : 0"},
+    c={
+        "float": "{input} != {input} ? {input} : {input} < 0 ? ({T})3.14159265358979323846 : 0"
+    },
     promote=floating_real_part,
     domain=(0.5, 3.0),
     inplace=False,
@@ -143,6 +145,7 @@ angle.vjp(input=_angle_vjp).jvp(input=_angle_jvp)
 @pointwise(
     name="complex",
     numpy="tg_complex(np, {real}, {imag})",
+    reference=complex,
     promote=to_complex,
     inplace=False,
     method=False,
@@ -158,6 +161,7 @@ complex_of.vjp(real=lambda ct: ct.real, imag=lambda ct: ct.imag).jvp(
 
 
 @pointwise(
+    reference=cmath.rect,
     numpy=(
         "tg_complex(np, np.multiply({abs}, np.cos({angle})), "
         "np.multiply({abs}, np.sin({angle})))"

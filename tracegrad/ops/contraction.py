@@ -12,6 +12,7 @@ from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bfloat16, bool_, float16, from_numpy_dtype
 from tracegrad.errors import ArgumentTypeError, DTypeError, ShapeError
+from tracegrad.ops._examples import normals, several
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._pointwise import convert
 from tracegrad.ops.arithmetic import add, mul
@@ -204,14 +205,14 @@ def _check_ranks(name: str, ranks: tuple[int, ...], *tensors: Tensor) -> None:
         )
 
 
-@composite()
+@composite(examples=normals((2, 3), (3, 4)))
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Product of two matrices."""
     _check_ranks("mm", (2, 2), input, mat2)
     return matrix_product(input, mat2)  # type: ignore[no-any-return]
 
 
-@composite()
+@composite(examples=normals((2, 3, 4), (2, 4, 2)))
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """Products of the matrices of two batches of one size."""
     _check_ranks("bmm", (3, 3), input, mat2)
@@ -223,14 +224,14 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     return matrix_product(input, mat2)  # type: ignore[no-any-return]
 
 
-@composite()
+@composite(examples=normals((3, 4), (4,)))
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Product of a matrix and a vector."""
     _check_ranks("mv", (2, 1), input, vec)
     return squeeze(matrix_product(input, unsqueeze(vec, 1)), 1)  # type: ignore[no-any-return]
 
 
-@composite()
+@composite(examples=normals((4,), (4,)))
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """Sum of the products of two vectors' elements, without conjugation."""
     _check_ranks("dot", (1, 1), input, tensor)
@@ -238,14 +239,14 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
     return reshape(product)
 
 
-@composite()
+@composite(examples=normals((4,), (4,)))
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """`dot` with the first vector conjugated."""
     _check_ranks("vdot", (1, 1), input, other)
     return dot(conjugated(input), other)  # type: ignore[no-any-return]
 
 
-@composite()
+@composite(examples=normals((2, 3), (4, 3)))
 def inner(input: Tensor, other: Tensor) -> Tensor:
     """Sums of products over the last dimension of both; scales by a 0-dim tensor."""
     check_one_dtype("inner", input, other)
@@ -261,7 +262,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     return reshape(matrix_product(rows, columns), *left[:-1], *right[:-1])
 
 
-@composite()
+@composite(examples=normals((3,), (4,)))
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Products of each element of one vector with each of another."""
     _check_ranks("outer", (1, 1), input, vec2)
@@ -304,7 +305,7 @@ def _added(
     return add(_scaled(input, beta), scaled)  # type: ignore[no-any-return]
 
 
-@composite(inplace=True)
+@composite(inplace=True, examples=normals((2, 4), (2, 3), (3, 4), beta=0.5, alpha=2.0))
 def addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: complex = 1, alpha: complex = 1
 ) -> Tensor:
@@ -312,7 +313,7 @@ def addmm(
     return _added("addmm", input, mm(mat1, mat2), beta, alpha)
 
 
-@composite(inplace=True)
+@composite(inplace=True, examples=normals((2,), (2, 3), (3,), alpha=2.0))
 def addmv(
     input: Tensor, mat: Tensor, vec: Tensor, *, beta: complex = 1, alpha: complex = 1
 ) -> Tensor:
@@ -320,7 +321,7 @@ def addmv(
     return _added("addmv", input, mv(mat, vec), beta, alpha)
 
 
-@composite(inplace=True)
+@composite(inplace=True, examples=normals((2, 3, 2), (2, 3, 4), (2, 4, 2), beta=0.5))
 def baddbmm(
     input: Tensor,
     batch1: Tensor,
@@ -333,7 +334,7 @@ def baddbmm(
     return _added("baddbmm", input, bmm(batch1, batch2), beta, alpha)
 
 
-@composite(inplace=True)
+@composite(inplace=True, examples=normals((3, 2), (2, 3, 4), (2, 4, 2)))
 def addbmm(
     input: Tensor,
     batch1: Tensor,
@@ -347,7 +348,7 @@ def addbmm(
     return _added("addbmm", input, product, beta, alpha)
 
 
-@composite(inplace=True)
+@composite(inplace=True, examples=normals((3, 4), (3,), (4,), beta=0.5))
 def addr(
     input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: complex = 1, alpha: complex = 1
 ) -> Tensor:
@@ -355,7 +356,10 @@ def addr(
     return _added("addr", input, outer(vec1, vec2), beta, alpha)
 
 
-@composite(method=False)
+@composite(
+    method=False,
+    examples=several(normals((2, 5, 3), (4, 3), (4,)), normals((3,), (4, 3))),
+)
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input @ weight.T + bias``.
 
@@ -374,7 +378,31 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return add(product, bias)  # type: ignore[no-any-return]
 
 
-@composite()
+def _linear_input_vjp(ct: Tensor, weight: Tensor) -> Tensor:
+    if weight.ndim == 1:
+        return mul(unsqueeze(ct, -1), conjugated(weight))  # type: ignore[no-any-return]
+    return matmul(ct, conjugated(weight))
+
+
+def _linear_weight_vjp(ct: Tensor, input: Tensor, weight_spec: Any) -> Tensor:
+    """Return the weight's cotangent in the weight's own layout, without a transpose."""
+    rows = reshape(input, -1, input._array.shape[-1])
+    if len(weight_spec[0]) == 1:
+        return sum_(mul(reshape(ct, -1, 1), conjugated(rows)), 0)  # type: ignore[no-any-return]
+    columns = transpose(reshape(ct, -1, ct._array.shape[-1]), 0, 1)
+    return matmul(columns, conjugated(rows))
+
+
+def _linear_bias_vjp(ct: Tensor, bias_spec: Any) -> Tensor:
+    return sum_to_shape(ct, bias_spec[0])
+
+
+linear.vjp(
+    input=_linear_input_vjp, weight=_linear_weight_vjp, bias=_linear_bias_vjp
+)
+
+
+@composite(examples=normals((2, 3), (2,)))
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Kronecker product: each element of `input` times the whole of `other`."""
     left, right = input._array.shape, other._array.shape

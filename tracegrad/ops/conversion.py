@@ -50,7 +50,7 @@ def _data_array(data: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
     if wanted.kind == "int" and array.dtype.kind == "i":
         _check_range(array, wanted)
     converted = convert(np, array, wanted)
-    return np.array(converted, order="C", copy=converted is array or None)
+    return np.array(converted, order="K", copy=converted is array or None)
 
 
 def _as_numpy(data: Any) -> np.ndarray[Any, Any]:

@@ -14,6 +14,7 @@ import numpy as np
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import from_numpy_dtype
 from tracegrad.errors import ArgumentError, ShapeError
+from tracegrad.ops._examples import normals, several
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._pointwise import convert
 from tracegrad.ops._windows import (
@@ -449,7 +450,9 @@ def _conv_nd(
     return result if x is input else squeeze(result, 0)
 
 
-@composite(method=False)
+@composite(
+    method=False, examples=normals((2, 2, 5), (3, 2, 2), (3,), stride=2, padding=1)
+)
 def conv1d(
     input: Tensor,
     weight: Tensor,
@@ -463,7 +466,13 @@ def conv1d(
     return _conv_nd(1, input, weight, bias, stride, padding, dilation, groups)
 
 
-@composite(method=False)
+@composite(
+    method=False,
+    examples=several(
+        normals((2, 4, 5, 4), (2, 2, 3, 2), (2,), padding="same", groups=2),
+        normals((2, 5, 4), (3, 2, 2, 2), stride=(2, 1), dilation=(1, 2)),
+    ),
+)
 def conv2d(
     input: Tensor,
     weight: Tensor,
@@ -506,7 +515,7 @@ def conv2d(
     return _conv_nd(2, input, weight, bias, stride, padding, dilation, groups)
 
 
-@composite(method=False)
+@composite(method=False, examples=normals((1, 2, 3, 3, 3), (2, 2, 2, 2, 2), (2,)))
 def conv3d(
     input: Tensor,
     weight: Tensor,
@@ -555,7 +564,10 @@ def _conv_transpose_nd(
     return result if x is input else squeeze(result, 0)
 
 
-@composite(method=False)
+@composite(
+    method=False,
+    examples=normals((2, 3, 4), (3, 2, 2), (2,), stride=2, output_padding=1),
+)
 def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
@@ -572,7 +584,10 @@ def conv_transpose1d(
     )
 
 
-@composite(method=False)
+@composite(
+    method=False,
+    examples=normals((2, 4, 3, 3), (4, 2, 3, 2), (4,), stride=2, padding=1, groups=2),
+)
 def conv_transpose2d(
     input: Tensor,
     weight: Tensor,

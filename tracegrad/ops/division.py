@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from tracegrad.dispatch.rules import conjugate, identity, none, times, zero
@@ -10,7 +11,6 @@ from tracegrad.errors import ArgumentError
 from tracegrad.ops._functions import Choice, choosing
 from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops._promotion import floating
-
 
 
 @pointwise(
@@ -62,6 +62,7 @@ floor_divide.derivative(input=_NO_FLOOR, other=_NO_FLOOR)
 
 
 @pointwise(
+    reference=lambda input, other: input // other,
     numpy=floor_divide.facts["pointwise"].numpy,
     c=floor_divide.facts["pointwise"].c,
     fails={"int": "{other} == 0"},
@@ -87,6 +88,7 @@ div_floor.derivative(input=zero(), other=zero())
         "int": "tg_truncate_divide_{t}({input}, {other})",
         "float": "trunc{f}({input} / {other})",
     },
+    reference=lambda input, other: math.trunc(input / other),
     fails={"int": "{other} == 0"},
     domain=(0.5, 3.0),
     public=False,
@@ -193,5 +195,3 @@ def reciprocal(input: Tensor) -> Tensor:
 
 
 reciprocal.derivative(input=times(lambda out: -out * out))
-
-

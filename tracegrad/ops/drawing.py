@@ -11,10 +11,10 @@ from tracegrad.dispatch.generator import Generator, default_generator
 from tracegrad.dispatch.inplace import check_writable, write
 from tracegrad.dispatch.operator import OpDef, public_function
 from tracegrad.dispatch.tensor import Tensor, spec_of
-from tracegrad.dtypes import DType, bool_, from_numpy_dtype, get_default_dtype, int64
+from tracegrad.dtypes import DType, get_default_dtype, int64
 from tracegrad.errors import ArgumentTypeError, DrawError
 from tracegrad.ops.arithmetic import add, mul
-from tracegrad.ops.creation import full, shape_of
+from tracegrad.ops.creation import filled, shape_of
 from tracegrad.ops.randomness import (
     any_integers,
     bernoulli_draw,
@@ -45,7 +45,7 @@ def _new(
 ) -> Tensor:
     target = CPU if place is None else device(place)
     if target.type == "meta":
-        drawn: Tensor = full(shape, 0, dtype, target)
+        drawn: Tensor = filled(shape, 0, dtype, target)
     else:
         drawn = operator(generator or default_generator, shape, dtype, **parameters)
     return drawn.requires_grad_() if requires_grad else drawn
@@ -149,7 +149,7 @@ def randperm(
     """
     target = CPU if device is None else _device(device)
     if target.type == "meta":
-        return full((n,), 0, dtype or int64, target)  # type: ignore[no-any-return]
+        return filled((n,), 0, dtype or int64, target)  # type: ignore[no-any-return]
     drawn: Tensor = permutation(generator or default_generator, n, dtype or int64)
     return drawn.requires_grad_() if requires_grad else drawn
 
@@ -269,7 +269,7 @@ def _like(
     target = input.device if place is None else device(place)
     wanted = dtype or input.dtype
     if target.type == "meta":
-        drawn: Tensor = full(input._array.shape, 0, wanted, target)
+        drawn: Tensor = filled(input._array.shape, 0, wanted, target)
     elif spec_of(input).is_contiguous() or not _dense(input):
         shape = input._array.shape
         drawn = operator(generator or default_generator, shape, wanted, **parameters)
@@ -364,9 +364,7 @@ def _uniform_(
     low = keywords.pop("from", low)
     if keywords:
         raise ArgumentTypeError(f"uniform_() has no argument {next(iter(keywords))!r}")
-    return _fill(
-        self, "uniform_", uniform, generator, low=float(low), high=float(to)
-    )
+    return _fill(self, "uniform_", uniform, generator, low=float(low), high=float(to))
 
 
 def _normal_(
@@ -377,9 +375,7 @@ def _normal_(
     generator: Generator | None = None,
 ) -> Tensor:
     """Fill with normal draws."""
-    return _fill(
-        self, "normal_", gaussian, generator, mean=float(mean), std=float(std)
-    )
+    return _fill(self, "normal_", gaussian, generator, mean=float(mean), std=float(std))
 
 
 def _exponential_(
@@ -412,9 +408,7 @@ def _random_(
     if low is None:
         return _fill(self, "random_", any_integers, generator)
     start, stop = (0, low) if to is None else (low, to)
-    return _fill(
-        self, "random_", integers, generator, low=int(start), high=int(stop)
-    )
+    return _fill(self, "random_", integers, generator, low=int(start), high=int(stop))
 
 
 for _method in (_uniform_, _normal_, _exponential_, _bernoulli_, _random_):

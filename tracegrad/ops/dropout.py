@@ -14,8 +14,8 @@ from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, DTypeError, ShapeError
 from tracegrad.ops.arithmetic import mul
+from tracegrad.ops.creation import filled
 from tracegrad.ops.division import div
-from tracegrad.ops.creation import full
 from tracegrad.ops.drawing import in_memory_order
 from tracegrad.ops.randomness import bernoulli_draw
 from tracegrad.sizes import Shape
@@ -58,7 +58,7 @@ def _dropped(
         return input
     if p == 1.0:
         # A product, as in PyTorch: an infinity becomes NaN.
-        return _scaled(input, full((), 0, input.dtype, input.device), inplace)
+        return _scaled(input, filled((), 0, input.dtype, input.device), inplace)
     noise = _channel_noise if channels else _element_noise
     return _scaled(input, noise(input, p), inplace)
 
@@ -169,7 +169,7 @@ def _alpha(name: str, input: Tensor, p: float, training: bool, inplace: bool) ->
     if not training or p == 0.0 or input.numel() == 0:
         return input
     if p == 1.0:
-        return _scaled(input, full((), 0, input.dtype, input.device), inplace)
+        return _scaled(input, filled((), 0, input.dtype, input.device), inplace)
     saturated = 1.7580993408473766
     scale = 1.0 / ((saturated**2 * p + 1.0) * (1.0 - p)) ** 0.5
     kept = in_memory_order(input, bernoulli_draw, None, input.dtype, p=1.0 - p)

@@ -44,7 +44,7 @@ def _embedding_kernel(
     method=False,
     examples=lambda rng: [
         ((rng.standard_normal((3, 2)), np.array([[0, 2], [2, 2]])), {}),
-        ((rng.standard_normal((3, 2)), np.array([0, 2, 1]), 2), {}),
+        ((rng.standard_normal((3, 2)), np.array([0, 1, 1]), 2), {}),
     ],
 )
 def embedding(

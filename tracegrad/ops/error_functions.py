@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import Any
 
 from tracegrad.dispatch.rules import times
@@ -19,6 +20,7 @@ _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 @pointwise(
     numpy={"float": "tg_erf(np, {input})"},
     c={"float": "erf{f}({input})"},
+    reference=math.erf,
     promote=floating,
 )
 def erf(input: Tensor) -> Tensor:
@@ -31,6 +33,7 @@ def erf(input: Tensor) -> Tensor:
 @pointwise(
     numpy={"float": "tg_erfc(np, {input})"},
     c={"float": "erfc{f}({input})"},
+    reference=math.erfc,
     promote=floating,
 )
 def erfc(input: Tensor) -> Tensor:
@@ -43,6 +46,7 @@ def erfc(input: Tensor) -> Tensor:
 @pointwise(
     numpy={"float": "tg_erfinv(np, {input})"},
     c={"float": "tg_erfinv_{t}({input})"},
+    reference=lambda input: NormalDist().inv_cdf((input + 1) / 2) / math.sqrt(2),
     promote=floating,
     domain=(-0.9, 0.9),
 )
@@ -61,7 +65,10 @@ _SIGMOID = "np.reciprocal(np.add(np.exp(np.negative({input})), 1))"
 
 
 @pointwise(
-    numpy=_SIGMOID, c={"float": "1 / (exp{f}(-{input}) + 1)"}, promote=floating
+    numpy=_SIGMOID,
+    c={"float": "1 / (exp{f}(-{input}) + 1)"},
+    promote=floating,
+    reference=lambda input: math.tanh(input / 2) / 2 + 0.5,
 )
 def sigmoid(input: Tensor) -> Tensor:
     """Logistic function 1 / (1 + exp(-x)) of each element."""
@@ -74,6 +81,7 @@ sigmoid.derivative(input=times(lambda out: out * (1 - out)))
     name="logit",
     numpy={"float": "np.log(np.divide({input}, np.subtract(1, {input})))"},
     c={"float": "log{f}({input} / (1 - {input}))"},
+    reference=lambda input: 2 * math.atanh(2 * input - 1),
     promote=floating,
     domain=(0.1, 0.9),
     public=False,

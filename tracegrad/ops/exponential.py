@@ -149,6 +149,7 @@ logaddexp.derivative(
         )
     },
     c={"float": "tg_xlogy_{t}({input}, {other})"},
+    reference=lambda input, other: input * math.log(other),
     promote=floating,
     domain=(0.2, 3.0),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import warnings
 from collections.abc import Sequence
 from typing import Any, final
@@ -14,6 +15,7 @@ from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_, int64, uint8
 from tracegrad.errors import (
+    ArgumentError,
     ArgumentTypeError,
     DTypeError,
     IndexRangeError,
@@ -95,9 +97,9 @@ def _as_index(item: Any) -> Any:
     IndexRangeError
         If it is none of these.
     """
-    if item is None or item is Ellipsis or isinstance(item, bool | slice):
-        return item
-    if isinstance(item, int):
+    if isinstance(item, slice):
+        return _checked_slice(item)
+    if item is None or item is Ellipsis or isinstance(item, int):
         return item
     if isinstance(item, np.ndarray | list | tuple | range):
         item = tensor(_as_data(item))
@@ -108,6 +110,22 @@ def _as_index(item: Any) -> Any:
         return int(item.__index__())
     except AttributeError:
         raise _not_an_index(item) from None
+
+
+def _checked_slice(item: slice) -> slice:
+    try:
+        bounds = [None if n is None else operator.index(n) for n in _bounds(item)]
+    except TypeError:
+        raise ArgumentTypeError(
+            f"the bounds of a slice must be integers or None, not {item}"
+        ) from None
+    if bounds[2] == 0:
+        raise ArgumentError("the step of a slice can't be 0")
+    return slice(*bounds)
+
+
+def _bounds(item: slice) -> tuple[Any, Any, Any]:
+    return item.start, item.stop, item.step
 
 
 def _as_data(item: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_, int64
 from tracegrad.errors import DTypeError
+from tracegrad.ops._examples import normals, several
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._pools import (
     Numbers,
@@ -90,9 +91,7 @@ def _first_inside(
 ) -> Any:
     """Return each window's first element that is no padding."""
     flat = xp.zeros((), xp.int64)
-    for size, s, p, d, n in zip(
-        sizes, stride, padding, dilation, counts, strict=True
-    ):
+    for size, s, p, d, n in zip(sizes, stride, padding, dilation, counts, strict=True):
         start = xp.arange(n) * s - p
         start = start + xp.maximum(0, (d - 1 - start) // d) * d * (start < 0)
         flat = xp.expand_dims(flat * size, -1) + start
@@ -171,9 +170,9 @@ def _chosen(input: Tensor, x: Tensor, indices: Tensor, return_indices: bool) -> 
     return (values, indices) if return_indices else values
 
 
-
-
-@composite(method=False)
+@composite(
+    method=False, examples=normals((2, 3, 6), kernel_size=3, stride=2, padding=1)
+)
 def max_pool1d(
     input: Tensor,
     kernel_size: int | tuple[int, ...],
@@ -196,7 +195,13 @@ def max_pool1d(
     )
 
 
-@composite(method=False)
+@composite(
+    method=False,
+    examples=several(
+        normals((2, 3, 6, 5), kernel_size=(3, 2), padding=1, dilation=(1, 2)),
+        normals((3, 6, 5), kernel_size=2, ceil_mode=True, return_indices=True),
+    ),
+)
 def max_pool2d(
     input: Tensor,
     kernel_size: int | tuple[int, ...],
@@ -236,7 +241,7 @@ def max_pool2d(
     )
 
 
-@composite(method=False)
+@composite(method=False, examples=normals((1, 2, 3, 4, 3), kernel_size=2))
 def max_pool3d(
     input: Tensor,
     kernel_size: int | tuple[int, ...],
@@ -257,8 +262,6 @@ def max_pool3d(
         ceil_mode=ceil_mode,
         return_indices=return_indices,
     )
-
-
 
 
 # -- adaptive -----------------------------------------------------------------------
@@ -299,7 +302,7 @@ def _adaptive_max(
     return _chosen(input, x, indices, return_indices)
 
 
-@composite(method=False)
+@composite(method=False, examples=normals((2, 3, 5), output_size=2))
 def adaptive_max_pool1d(
     input: Tensor,
     output_size: int | tuple[int | None, ...],
@@ -309,7 +312,7 @@ def adaptive_max_pool1d(
     return _adaptive_max(1, input, output_size, return_indices)  # type: ignore[no-any-return]
 
 
-@composite(method=False)
+@composite(method=False, examples=normals((2, 3, 5, 4), output_size=(3, 2)))
 def adaptive_max_pool2d(
     input: Tensor,
     output_size: int | tuple[int | None, ...],

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tracegrad.dispatch.operator import public_function
+from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, int64
-from tracegrad.errors import ArgumentError, ShapeError
+from tracegrad.errors import (
+    ArgumentError,
+    IndexRangeError,
+    NotSupportedError,
+    ShapeError,
+)
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._pointwise import wrapped_scalar
 from tracegrad.ops._reduction import canonical_dim, canonical_dims
 from tracegrad.ops.casts import clone
+from tracegrad.ops.conversion import tensor
 from tracegrad.ops.creation import Where, device_of, shape_of
 from tracegrad.ops.joining import cat
 from tracegrad.ops.reductions import sum as sum_
@@ -26,8 +32,8 @@ from tracegrad.ops.views import (
     unsqueeze,
 )
 from tracegrad.ops.windows import diagonal
-from tracegrad.sizes import shape_text
-from tracegrad.spec import TensorSpec
+from tracegrad.sizes import SymbolicSize, shape_text
+from tracegrad.spec import TensorSpec, elementwise_strides
 
 
 def _row_major(input: TensorSpec, **attributes: Any) -> TensorSpec:
@@ -50,12 +56,17 @@ def _flip_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]
 def _flip_kernel(xp: Any, input: Any, dims: tuple[int, ...]) -> Any:
     if input.ndim == 0:
         return xp.array(input, copy=True)
-    return xp.array(xp.flip(input, dims), copy=True, order="C")
+    return xp.array(xp.flip(input, dims), copy=True, order="K")
 
 
 @primitive(
     "movement",
-    abstract=_row_major,
+    abstract=lambda input, dims: TensorSpec(
+        input.dtype,
+        input.shape,
+        elementwise_strides(input.shape, [input]),
+        input.device,
+    ),
     kernel=_flip_kernel,
     canonical=_flip_canonical,
     linear_in=("input",),
@@ -341,6 +352,86 @@ def tile(input: Tensor, *dims: Any) -> Tensor:
     counts = dims[0] if len(dims) == 1 and isinstance(dims[0], list | tuple) else dims
     ones = (1,) * (input.ndim - len(counts))
     return tiled(input, (*ones, *counts))  # type: ignore[no-any-return]
+
+
+@public_function()
+def repeat_interleave(
+    input: Tensor,
+    repeats: Any = None,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
+) -> Tensor:
+    """Return each place along `dim` (or each element) repeated, a copy.
+
+    Parameters
+    ----------
+    input : Tensor, shape (...)
+    repeats : int, or Tensor of shape (n,) or ()
+        One number for all, or one for each place; if not given, `input` itself is taken
+        as that, and the indices are repeated.
+    dim : int, optional
+    output_size : int, optional
+        The size of the result along `dim`, if it is known.
+
+    Raises
+    ------
+    ShapeError
+        If there are not as many numbers as places, or negative ones.
+    """
+    if repeats is None:
+        return OPERATORS["repeat_places"](input)  # type: ignore[no-any-return]
+    if input.ndim == 0 and dim is not None:
+        raise IndexRangeError(
+            "repeat_interleave: a 0-dim tensor has no dimension to repeat along"
+        )
+    source = reshape(input, -1) if dim is None else input
+    place = 0 if dim is None else canonical_dim("repeat_interleave", dim, source.ndim)
+    if not isinstance(repeats, Tensor) and not isinstance(repeats, list | tuple):
+        if repeats < 0:
+            raise ShapeError(f"repeat_interleave: {repeats} repeats")
+        return repeat_each(source, int(repeats), place)  # type: ignore[no-any-return]
+    counts = repeats if isinstance(repeats, Tensor) else tensor(list(repeats))
+    size = source._array.shape[place]
+    if counts.ndim > 1 or counts.numel() not in (1, size):
+        raise ShapeError(
+            f"repeat_interleave: {counts.numel()} numbers for {size} places"
+        )
+    wide = expand(reshape(counts, -1), size)
+    places = OPERATORS["repeat_places"](wide)
+    return OPERATORS["index_select"](source, places, place)  # type: ignore[no-any-return]
+
+
+def _repeat_places_abstract(repeats: TensorSpec) -> TensorSpec:
+    if repeats.dtype.name not in ("int64", "int32") or repeats.ndim != 1:
+        raise ShapeError("repeat_interleave: repeats must be a vector of integers")
+    if repeats.device.type == "meta":
+        raise NotSupportedError(
+            "repeat_interleave: the size of the result depends on the data, which a "
+            "tensor on the meta device has not"
+        )
+    count = SymbolicSize.named("repeat_interleave")
+    return TensorSpec(repeats.dtype, (count,), (), repeats.device)
+
+
+def _repeat_places_kernel(xp: Any, repeats: Any) -> Any:
+    if repeats.size and int(repeats.min()) < 0:
+        raise ShapeError("repeat_interleave: a number of repeats is negative")
+    places = xp.arange(repeats.shape[0], dtype=repeats.dtype)
+    return xp.repeat(places, repeats.tolist())
+
+
+@primitive(
+    "library",
+    abstract=_repeat_places_abstract,
+    kernel=_repeat_places_kernel,
+    may_raise=True,
+    dynamic_size=True,
+    public=False,
+    method=False,
+)
+def repeat_places(repeats: Tensor) -> Tensor:
+    """Each index as often as the number at it says."""
 
 
 @composite(public=False, method=False)

@@ -9,9 +9,7 @@ from tracegrad.dispatch.rules import select
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.ops._functions import Choice, choosing
 from tracegrad.ops._pointwise import pointwise
-from tracegrad.ops._promotion import arithmetic, weighted
 from tracegrad.ops.predicates import isfinite
-
 
 
 _LARGEST = {
@@ -41,13 +39,16 @@ Source: IEEE 754-2019, table 3.5.
             ": {input} > 0 ? {posinf} : {neginf}"
         )
     },
-    promote=weighted(arithmetic, 1),
+    reference=lambda input, **_: input,
+    examples=lambda rng: [
+        ((rng.normal(size=(3, 4)),), {"nan": 0.0, "posinf": 1.0, "neginf": -1.0})
+    ],
     public=False,
     method=False,
     inplace=False,
 )
 def replace_nonfinite(
-    input: Tensor, nan: Tensor, posinf: Tensor, neginf: Tensor
+    input: Tensor, nan: float, posinf: float, neginf: float
 ) -> Tensor:
     """Elements with NaN and the infinities replaced."""
 
@@ -75,10 +76,10 @@ def _nan_to_num(
     largest = _LARGEST[input.dtype.to_real().name]
     return Choice(
         replace_nonfinite,
-        (
-            input,
-            0.0 if nan is None else nan,
-            largest if posinf is None else posinf,
-            -largest if neginf is None else neginf,
-        ),
+        (input,),
+        {
+            "nan": float(0 if nan is None else nan),
+            "posinf": float(largest if posinf is None else posinf),
+            "neginf": float(-largest if neginf is None else neginf),
+        },
     )

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from tracegrad.dispatch.inplace import write
 from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.state import set_grad_enabled
@@ -16,8 +18,8 @@ from tracegrad.dtypes import DType, bfloat16, float16, float32
 from tracegrad.errors import ArgumentError, DTypeError, ShapeError
 from tracegrad.ops._families import composite
 from tracegrad.ops.arithmetic import add, mul, sub
-from tracegrad.ops.division import div
 from tracegrad.ops.casts import cast
+from tracegrad.ops.division import div
 from tracegrad.ops.reductions import sum as sum_
 from tracegrad.ops.shaping import fit
 from tracegrad.ops.views import reshape
@@ -27,6 +29,17 @@ Dims = tuple[int, ...]
 
 # The distance from 1 to the next number, by the dtype's name: rms_norm's default.
 _EPSILON = {"float32": 2.0**-23, "float64": 2.0**-52}
+
+
+def _examples(shape: Dims, second: Any, *parameters: Dims) -> Any:
+    """Return examples with and without parameters; `second` is the first attribute."""
+
+    def examples(rng: np.random.Generator) -> list[tuple[Any, Any]]:
+        input = rng.normal(size=shape)
+        tensors = [rng.normal(size=s) for s in parameters]
+        return [((input, second, *tensors), {}), ((input, second), {"eps": 0.1})]
+
+    return examples
 
 
 def _check_floating(name: str, input: Tensor) -> None:
@@ -93,7 +106,10 @@ def _last_dims(
     return tuple(range(len(have) - len(wanted), len(have)))
 
 
-@composite(method=False)
+@composite(
+    method=False,
+    examples=_examples((2, 3, 4), (3, 4), (3, 4), (3, 4)),
+)
 def layer_norm(
     input: Tensor,
     normalized_shape: tuple[int, ...],
@@ -167,7 +183,7 @@ layer_norm.vjp(
 )
 
 
-@composite(method=False)
+@composite(method=False, examples=_examples((2, 3, 4), (4,), (4,)))
 def rms_norm(
     input: Tensor,
     normalized_shape: tuple[int, ...],
@@ -226,7 +242,7 @@ def _check_channels(name: str, input: Tensor, **parameters: Tensor | None) -> No
             )
 
 
-@composite(method=False)
+@composite(method=False, examples=_examples((2, 4, 3), 2, (4,), (4,)))
 def group_norm(
     input: Tensor,
     num_groups: int,
@@ -270,7 +286,13 @@ def group_norm(
     return _as(_scaled(normal, scale, shift), input.dtype)
 
 
-@composite(method=False, public=False)
+def _batch_examples(rng: np.random.Generator) -> list[tuple[Any, Any]]:
+    shapes = ((2, 3, 4), (3,), (3,), (3,), (3,))
+    input, mean, variance, weight, bias = (rng.normal(size=s) for s in shapes)
+    return [((input, mean, variance**2, weight, bias), {"eps": 0.1})]
+
+
+@composite(method=False, public=False, examples=_batch_examples)
 def normalize_batch(
     input: Tensor,
     mean: Tensor,

@@ -11,7 +11,12 @@ from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import DTypeError, IndexRangeError, ShapeError
 from tracegrad.ops._families import primitive
-from tracegrad.ops._indices import add_at, check_indices, check_integers
+from tracegrad.ops._indices import (
+    add_at,
+    check_elements,
+    check_indices,
+    check_integers,
+)
 from tracegrad.ops._inplace import inplace_form
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.gathering import gathered, row_major
@@ -42,7 +47,7 @@ def _index_select_abstract(
 
 def _index_select_kernel(xp: Any, input: Any, index: Any, dim: int) -> Any:
     source = xp.atleast_1d(input)
-    check_indices("index_select", index, source.shape[dim], 0, dim)
+    check_elements("index_select", index, source.shape[dim], dim)
     found = xp.take(source, xp.atleast_1d(index), axis=dim)
     return xp.ascontiguousarray(found).reshape(input.shape if input.ndim == 0 else found.shape)
 
@@ -90,7 +95,7 @@ def _index_add_abstract(
 def _place_parts(xp: Any, name: str, input: Any, index: Any, source: Any, dim: int) -> Any:
     result = xp.array(xp.atleast_1d(input), copy=True, order="C")
     places = xp.atleast_1d(index)
-    check_indices(name, places, result.shape[dim], 0, dim)
+    check_elements(name, places, result.shape[dim], dim)
     key = (slice(None),) * dim + (places,)
     return result, key, xp.atleast_1d(source)
 

@@ -11,6 +11,7 @@ from tracegrad.dispatch.operator import OPERATORS
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_, from_numpy_dtype
 from tracegrad.errors import DTypeError, ShapeError
+from tracegrad.ops._examples import normals, several
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._pointwise import convert
 from tracegrad.ops._pools import (
@@ -247,7 +248,9 @@ def _mean_pool(
     return result if x is input else squeeze(result, 0)  # type: ignore[no-any-return]
 
 
-@composite(method=False)
+@composite(
+    method=False, examples=normals((2, 3, 6), kernel_size=3, stride=2, padding=1)
+)
 def avg_pool1d(
     input: Tensor,
     kernel_size: int | tuple[int, ...],
@@ -261,7 +264,13 @@ def avg_pool1d(
     return _mean_pool(1, input, kernel_size, stride, padding, *counting)
 
 
-@composite(method=False)
+@composite(
+    method=False,
+    examples=several(
+        normals((2, 3, 6, 5), kernel_size=2, padding=1, count_include_pad=False),
+        normals((3, 6, 5), kernel_size=(3, 2), ceil_mode=True, divisor_override=5),
+    ),
+)
 def avg_pool2d(
     input: Tensor,
     kernel_size: int | tuple[int, ...],
@@ -294,7 +303,7 @@ def avg_pool2d(
     return _mean_pool(2, input, kernel_size, stride, padding, *counting)
 
 
-@composite(method=False)
+@composite(method=False, examples=normals((1, 2, 3, 4, 3), kernel_size=2))
 def avg_pool3d(
     input: Tensor,
     kernel_size: int | tuple[int, ...],
@@ -334,9 +343,7 @@ def _adaptive_transpose_kernel(xp: Any, input: Any, size: Shape) -> Any:
 def _adaptive_abstract(input: TensorSpec, output_size: Numbers) -> TensorSpec:
     if input.dtype.kind not in ("float", "complex"):
         raise DTypeError(f"adaptive_avg_pool is not defined for {input.dtype.name}")
-    return TensorSpec(
-        input.dtype, (*input.shape[:2], *output_size), (), input.device
-    )
+    return TensorSpec(input.dtype, (*input.shape[:2], *output_size), (), input.device)
 
 
 @primitive(
@@ -386,7 +393,7 @@ def _adaptive_mean(rank: int, input: Tensor, output_size: Any) -> Tensor:
     return result if x is input else squeeze(result, 0)  # type: ignore[no-any-return]
 
 
-@composite(method=False)
+@composite(method=False, examples=normals((2, 3, 5), output_size=2))
 def adaptive_avg_pool1d(
     input: Tensor, output_size: int | tuple[int | None, ...]
 ) -> Tensor:
@@ -394,7 +401,13 @@ def adaptive_avg_pool1d(
     return _adaptive_mean(1, input, output_size)
 
 
-@composite(method=False)
+@composite(
+    method=False,
+    examples=several(
+        normals((2, 3, 5, 4), output_size=(3, None)),
+        normals((3, 5, 4), output_size=1),
+    ),
+)
 def adaptive_avg_pool2d(
     input: Tensor, output_size: int | tuple[int | None, ...] | None
 ) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 from tracegrad.dispatch.rules import times
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bool_, complex128, float64, int64
-from tracegrad.errors import ArgumentError, DTypeError
+from tracegrad.errors import ArgumentError, ArgumentValueError, DTypeError
 from tracegrad.ops._families import composite
 from tracegrad.ops._functions import Choice, choosing
 from tracegrad.ops._pointwise import as_precise_as, pointwise
@@ -58,6 +58,7 @@ _RSQRT = "np.reciprocal(np.sqrt({input}))"
 
 @pointwise(
     numpy=_RSQRT,
+    reference=lambda input: input**-0.5,
     c={"float": "1 / sqrt{f}({input})"},
     promote=floating,
     domain=(0.1, 4.0),
@@ -145,7 +146,7 @@ def _pow(input: Any, exponent: Any) -> Choice:
         return Choice(power, (input, exponent))
     kind = input.dtype.kind
     if isinstance(exponent, int) and exponent < 0 and kind in ("bool", "int"):
-        raise IntegerPowerError(
+        raise ArgumentValueError(
             f"pow: integers to the power {exponent} are no integers; cast the base to "
             "a floating dtype first"
         )
@@ -154,10 +155,6 @@ def _pow(input: Any, exponent: Any) -> Choice:
     if exponent == 0.5 and kind != "complex":
         return Choice(sqrt, (input,))
     return Choice(power, (input, exponent))
-
-
-class IntegerPowerError(ArgumentError, RuntimeError):
-    """An integer raised to a negative integer; PyTorch raises a RuntimeError."""
 
 
 def _keeps_dtype(kind: str, exponent: Any) -> bool:

@@ -14,8 +14,13 @@ from tracegrad.ops.comparison import eq, ne
 from tracegrad.ops.reductions import sum as sum_
 
 
+# False and True everywhere, in the operand's order of memory (not for NaN).
+_NEVER = "np.not_equal({input}, {input})"
+_ALWAYS = "np.equal({input}, {input})"
+
+
 @pointwise(
-    numpy={"bool": "np.zeros_like({input})", "any": "np.isnan({input})"},
+    numpy={"bool": _NEVER, "any": "np.isnan({input})"},
     c={"bool": "0", "int": "0", "float": "{input} != {input}"},
     promote=asking,
     inplace=False,
@@ -25,7 +30,7 @@ def isnan(input: Tensor) -> Tensor:
 
 
 @pointwise(
-    numpy={"bool": "np.zeros_like({input})", "any": "np.isinf({input})"},
+    numpy={"bool": _NEVER, "any": "np.isinf({input})"},
     c={"bool": "0", "int": "0", "float": "isinf({input}) != 0"},
     promote=asking,
     inplace=False,
@@ -35,16 +40,13 @@ def isinf(input: Tensor) -> Tensor:
 
 
 @pointwise(
-    numpy={"bool": "np.ones_like({input})", "any": "np.isfinite({input})"},
+    numpy={"bool": _ALWAYS, "any": "np.isfinite({input})"},
     c={"bool": "1", "int": "1", "float": "isfinite({input}) != 0"},
     promote=asking,
     inplace=False,
 )
 def isfinite(input: Tensor) -> Tensor:
     """Whether each element is neither infinite nor NaN."""
-
-
-_NEVER = "np.zeros_like({input}, dtype=np.bool_)"
 
 
 @pointwise(
@@ -74,7 +76,12 @@ def isneginf(input: Tensor) -> Tensor:
         "int": "np.less({input}, 0)",
         "float": "np.signbit({input})",
     },
-    c={"bool": "0", "uint": "0", "int": "{input} < 0", "float": "signbit({input}) != 0"},
+    c={
+        "bool": "0",
+        "uint": "0",
+        "int": "{input} < 0",
+        "float": "signbit({input}) != 0",
+    },
     promote=asking,
     inplace=False,
 )
@@ -85,7 +92,8 @@ def signbit(input: Tensor) -> Tensor:
 @pointwise(
     numpy={
         "complex": "np.equal(np.imag({input}), 0)",
-        "any": "np.ones_like({input}, dtype=np.bool_)",
+        "float": "np.logical_or(True, {input})",
+        "any": _ALWAYS,
     },
     c={"bool": "1", "int": "1", "float": "1"},
     promote=asking,

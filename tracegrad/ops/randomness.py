@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tracegrad import random_streams
-from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.generator import Generator
+from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bool_
 from tracegrad.errors import DrawError, DTypeError
@@ -45,9 +45,7 @@ def draw(
     )
 
 
-def _floating_spec(
-    generator: Any, shape: Shape, dtype: DType, **_: Any
-) -> TensorSpec:
+def _floating_spec(generator: Any, shape: Shape, dtype: DType, **_: Any) -> TensorSpec:
     if dtype.kind not in ("float", "complex"):
         raise DTypeError(
             f"draws from a continuous distribution are floating, not {dtype.name}; "
@@ -234,9 +232,7 @@ def _permutation_abstract(generator: Any, n: int, dtype: DType) -> TensorSpec:
 
 @draw(
     abstract=_permutation_abstract,
-    kernel=lambda xp, engine, n, dtype: random_streams.randperm(
-        engine, n, dtype.numpy
-    ),
+    kernel=lambda xp, engine, n, dtype: random_streams.randperm(engine, n, dtype.numpy),
 )
 def permutation(generator: Generator, n: int, dtype: DType) -> Tensor:
     """The numbers below `n`, shuffled."""

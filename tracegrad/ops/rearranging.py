@@ -89,6 +89,8 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     ShapeError
         If the sizes do not multiply to the dimension's.
     """
+    if input.ndim == 0:
+        raise ShapeError("unflatten: a 0-dim tensor has no dimension to split")
     shape = input._array.shape
     place = canonical_dim("unflatten", dim, input.ndim)
     if not sizes:
@@ -192,7 +194,9 @@ def _reversed_dims(self: Tensor) -> Tensor:
 
 
 def _last_two_swapped(self: Tensor) -> Tensor:
-    """The last two dimensions exchanged."""
+    """The last two dimensions exchanged; a number as it is."""
+    if self.ndim == 0:
+        return self
     if self.ndim < 2:
         raise ShapeError(
             f"mT wants at least two dimensions, the tensor has {self.ndim}"

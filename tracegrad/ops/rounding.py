@@ -65,11 +65,16 @@ def round_to_even(input: Tensor) -> Tensor:
     },
     c={"float": "rint{f}({input} * {up} / {down}) * {down} / {up}"},
     domain=_BETWEEN,
+    reference=lambda input, up, down: round(input * up / down) * down / up,
+    examples=lambda rng: [
+        ((rng.uniform(0.11, 0.14, (3, 4)),), {"up": 10.0, "down": 1.0}),
+        ((rng.uniform(11.0, 14.0, (3, 4)),), {"up": 1.0, "down": 10.0}),
+    ],
     public=False,
     method=False,
     inplace=False,
 )
-def round_to_multiple(input: Tensor, up: Tensor, down: Tensor) -> Tensor:
+def round_to_multiple(input: Tensor, up: float, down: float) -> Tensor:
     """Nearest multiple of ``down / up``, one of which is 1."""
 
 
@@ -102,14 +107,17 @@ def _round(input: Any, *, decimals: int = 0) -> Choice:
     if decimals == 0:
         return Choice(round_to_even, (input,))
     if isinstance(input, Tensor) and input.dtype.kind != "float":
-        raise DTypeError(f"round: decimals need a floating tensor, not {input.dtype.name}")
+        raise DTypeError(
+            f"round: decimals need a floating tensor, not {input.dtype.name}"
+        )
     up, down = 10.0 ** max(decimals, 0), 10.0 ** max(-decimals, 0)
-    return Choice(round_to_multiple, (input, up, down))
+    return Choice(round_to_multiple, (input,), {"up": up, "down": down})
 
 
 @pointwise(
     numpy={"float": "np.subtract({input}, np.trunc({input}))"},
     c={"float": "{input} - trunc{f}({input})"},
+    reference=lambda input: input % 1,
     domain=_BETWEEN,
 )
 def frac(input: Tensor) -> Tensor:
@@ -145,6 +153,7 @@ _SGN = (
 
 
 @pointwise(
+    reference=lambda input: input / abs(input),
     numpy={
         "bool": "{input}",
         "int": "np.sign({input})",

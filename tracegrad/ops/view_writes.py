@@ -118,6 +118,8 @@ def _view_write_abstract(base: TensorSpec, value: TensorSpec, path: Any) -> Tens
     "movement",
     abstract=_view_write_abstract,
     kernel=_view_write_kernel,
+    # Targets may emit a copy of the base and a write into the views of the path.
+    writes_path=True,
     public=False,
     method=False,
 )

@@ -32,6 +32,10 @@ def _permuted(spec: TensorSpec, dims: tuple[int, ...]) -> TensorSpec:
 
 def _permute_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
     ndim = operands[0].ndim
+    if len(attributes["dims"]) != ndim:
+        raise ShapeError(
+            f"permute: {len(attributes['dims'])} dims for a tensor of {ndim} dimensions"
+        )
     dims = tuple(canonical_dim("permute", d, ndim) for d in attributes["dims"])
     if sorted(dims) != list(range(ndim)):
         raise ShapeError(
@@ -401,6 +405,7 @@ def at_dim(dim: int, index: Any) -> tuple[Any, ...]:
     ),
     kernel=lambda xp, input, dim, index: input[at_dim(dim, index)],
     canonical=_select_canonical,
+    numpy=lambda dim, index: "{input}" + _index_text(dim, str(index)),
     examples=lambda rng: [((_matrix(rng), 1, -1), {})],
 )
 def select(input: Tensor, dim: int, index: int) -> Tensor:
@@ -439,6 +444,17 @@ def _slice_abstract(
     return TensorSpec(input.dtype, shape, strides, input.device)
 
 
+def _index_text(dim: int, index: str) -> str:
+    """Return an index of one dimension as one writes it."""
+    return f"[{':, ' * dim}{index}, ...]"
+
+
+def _slice_text(dim: int, start: int, stop: int, step: int) -> str:
+    end = "" if stop < 0 else str(stop)
+    every = "" if step == 1 else f":{step}"
+    return "{input}" + f"[{':, ' * dim}{start}:{end}{every}]"
+
+
 def _slice_kernel(
     xp: Any, input: Any, dim: int, start: int, stop: int, step: int
 ) -> Any:
@@ -451,6 +467,7 @@ def _slice_kernel(
     abstract=_slice_abstract,
     kernel=_slice_kernel,
     canonical=_slice_canonical,
+    numpy=_slice_text,
     public=False,
     method=False,
     examples=lambda rng: [

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from tracegrad.ir.builder import rebuilt, result_specs
+from tracegrad.ir.builder import rebuilt
 from tracegrad.ir.graph import Graph, Node, Operand, Value
 from tracegrad.ir.rewriting import rewrite
 from tracegrad.ir.traversal import position_of
-from tracegrad.ir.verifier import same_layout
 from tracegrad.passes.manager import Pass
 from tracegrad.passes.view_rules import VIEW_RULES
 
@@ -66,10 +65,6 @@ def _ordered(node: Node, position: dict[Value, int]) -> Node:
 
     inputs = tuple(sorted(node.inputs, key=place))
     if all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
-        return node
-    # The layout of a result can depend on which operand stands first.
-    (spec,) = result_specs(node.operator, inputs, dict(node.attributes))
-    if not same_layout(spec, node.result.spec):
         return node
     return Node(
         node.operator, inputs, node.attributes, node.results, node.location, node.scope

@@ -13,6 +13,7 @@ from tracegrad.ir.rewriting import names_of
 from tracegrad.ir.verifier import same_layout
 from tracegrad.passes.manager import Pass
 from tracegrad.passes.spec_recorder import SpecRecorder, StandIn
+from tracegrad.spec import StateSpec
 
 
 @final
@@ -133,8 +134,12 @@ def _stand_in(recorder: SpecRecorder, operand: Operand) -> Any:
 
 def _next_state(operands: list[Any]) -> Value:
     """Return the state that the last draw of a body left."""
-    (generator,) = (o for o in operands if isinstance(o, StandIn))
-    return generator.value
+    (state,) = (
+        operand.value
+        for operand in operands
+        if isinstance(operand, StandIn) and isinstance(operand.value.spec, StateSpec)
+    )
+    return state
 
 
 def _renamed(node: Node, renamed: dict[Value, Value]) -> Node:

@@ -6,14 +6,6 @@ set of reduced axes. Its values are *full* (one element per point of the domain)
 reductions over the same axes, and views that only add or drop dimensions of size 1
 or broadcast rows back belong to it; so softmax or layer norm, forward or backward,
 is one group.
-
-::
-
-    %e: f32[4, 8] = exp(%x)
-    %s: f32[4, 1] = sum(%e, dim=(1,), keepdim=True, dtype=None)
-    %y: f32[4, 8] = div(%e, %s)
-
-becomes one ``fused`` node that holds these three.
 """
 
 from __future__ import annotations
@@ -193,7 +185,8 @@ def _fit(
 def _extent(shape: Any) -> tuple[int, int]:
     total = 1
     for size in shape:
-        total *= size if isinstance(size, int) else 1 << 20
+        # A size of 0 is no smaller than one that broadcasts or is reduced.
+        total *= size if isinstance(size, int) and size else 1 << 20
     return total, len(shape)
 
 
@@ -339,7 +332,29 @@ def _names(group: _Group) -> list[str]:
 @final
 @dataclass(frozen=True, slots=True)
 class Fuse(Pass):
-    """Put groups of nodes that can be one kernel into ``fused`` nodes."""
+    """Put groups of nodes that can be one kernel into ``fused`` nodes.
+
+    ::
+
+        graph f(%x: f32[4, 8]) {
+          %e: f32[4, 8] = exp(%x)
+          %s: f32[4, 1] = sum(%e, dim=[1], keepdim=True, dtype=None)
+          %y: f32[4, 8] = div(%e, %s)
+          return %y
+        }
+
+    becomes::
+
+        graph f(%x: f32[4, 8]) {
+          %y: f32[4, 8] = fused([%x], graph=graph exp_sum_div(%x: f32[4, 8]) {
+            %e: f32[4, 8] = exp(%x)
+            %s: f32[4, 1] = sum(%e, dim=[1], keepdim=True, dtype=None)
+            %y: f32[4, 8] = div(%e, %s)
+            return %y
+          })
+          return %y
+        }
+    """
 
     name: ClassVar[str] = "fuse"
 

@@ -1,12 +1,4 @@
-"""Removes what only says where gradients flow, from graphs that need no derivative.
-
-::
-
-    %d: f32[4] = detach(%x)
-    %y: f32[4] = exp(%d)
-
-becomes ``exp(%x)``; `graft(old, new)` becomes ``new``.
-"""
+"""Removes what only says where gradients flow, from graphs that need no derivative."""
 
 from __future__ import annotations
 
@@ -21,7 +13,25 @@ from tracegrad.passes.manager import Pass
 @final
 @dataclass(frozen=True, slots=True)
 class RemoveGradientMarks(Pass):
-    """Replace detach and graft nodes by their values."""
+    """Replace detach and graft by the values that they mark.
+
+    ``graft(old, new)`` has the value of new.
+
+    ::
+
+        graph f(%x: f32[4]) {
+          %d: f32[4] = detach(%x)
+          %y: f32[4] = exp(%d)
+          return %y
+        }
+
+    becomes::
+
+        graph f(%x: f32[4]) {
+          %y: f32[4] = exp(%x)
+          return %y
+        }
+    """
 
     name: ClassVar[str] = "remove-gradient-marks"
 

@@ -124,7 +124,7 @@ def _zeros(found: Match, build: Replacement) -> Value:
     spec = found.root.result.spec
     assert isinstance(spec, TensorSpec)
     return build.apply(
-        "full", shape=spec.shape, value=0, dtype=spec.dtype, device=spec.device
+        "full", size=spec.shape, fill_value=0, dtype=spec.dtype, device=spec.device
     )
 
 
@@ -169,6 +169,35 @@ def _cast_through(found: Match, build: Replacement) -> Value | None:
     return build.apply("cast", found.value("x"), dtype=to) if lossless else None
 
 
+def _undoes_itself(operator: str, code: str) -> Rule:
+    """Return the rule that an operator applied twice gives its operand back."""
+    return Rule(
+        f"{operator}-of-{operator}",
+        apply(operator, apply(operator, _X)),
+        _copy,
+        _applied_twice(operator, code),
+    )
+
+
+def _changes_nothing_again(operator: str) -> Rule:
+    """Return the rule that the second of two applications is idle."""
+    return Rule(
+        f"{operator}-of-{operator}",
+        apply(operator, apply(operator, _X)),
+        lambda found, build: build.apply(operator, found.value("x")),
+        _applied_twice(operator, "f32"),
+    )
+
+
+def _applied_twice(operator: str, code: str) -> str:
+    return f"""
+        graph f(%x: {code}[3]) {{
+          %a: {code}[3] = {operator}(%x)
+          %y: {code}[3] = {operator}(%a)
+          return %y
+        }}"""
+
+
 # -- the table --------------------------------------------------------------------------
 
 # Where two rules match one node, the first is applied.
@@ -184,17 +213,11 @@ SIMPLIFY_RULES: tuple[Rule, ...] = (
           return %y
         }""",
     ),
-    Rule(
-        "neg-of-neg",
-        apply("neg", apply("neg", _X)),
-        _copy,
-        """
-        graph f(%x: f32[3]) {
-          %n: f32[3] = neg(%x)
-          %y: f32[3] = neg(%n)
-          return %y
-        }""",
-    ),
+    _undoes_itself("neg", "f32"),
+    _undoes_itself("bitwise_not", "i64"),
+    _undoes_itself("logical_not", "bool"),
+    _undoes_itself("conj", "c64"),
+    *map(_changes_nothing_again, ("abs", "sign", "floor", "ceil", "trunc", "round")),
     Rule(
         "mul-one",
         apply("mul", _X, Number("number", _is_one)),

@@ -54,7 +54,7 @@ def _as_view(found: Match, build: Replacement) -> Value:
 
 
 def _as_expand(found: Match, build: Replacement) -> Value:
-    return build.apply("expand", found.value("x"), shape=_shape(found.root.result))
+    return build.apply("expand", found.value("x"), size=_shape(found.root.result))
 
 
 def _whole_slice(found: Match, build: Replacement) -> Value | None:
@@ -162,7 +162,7 @@ VIEW_RULES: tuple[Rule, ...] = (
         _same_shape,
         """
         graph f(%x: f32[2, 3]) {
-          %v: f32[2, 3] = expand(%x, shape=[2, 3])
+          %v: f32[2, 3] = expand(%x, size=[2, 3])
           %y: f32[2, 3] = exp(%v)
           return %y
         }""",
@@ -173,8 +173,8 @@ VIEW_RULES: tuple[Rule, ...] = (
         _as_expand,
         """
         graph f(%x: f32[1, 3]) {
-          %v: f32[2, 3] strides[0, 1] = expand(%x, shape=[2, 3])
-          %y: f32[4, 2, 3] strides[0, 0, 1] = expand(%v, shape=[4, 2, 3])
+          %v: f32[2, 3] strides[0, 1] = expand(%x, size=[2, 3])
+          %y: f32[4, 2, 3] strides[0, 0, 1] = expand(%v, size=[4, 2, 3])
           return %y
         }""",
     ),

@@ -215,6 +215,7 @@ class Scope:
             for operand, parameter, dtype in zip(
                 node.inputs, node.operator.operands, types, strict=True
             )
+            if "{" + parameter.name + "}" in text
         }
         return self._as_result(node, text, operands, result)
 

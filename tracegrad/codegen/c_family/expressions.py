@@ -19,21 +19,23 @@ from tracegrad.ir.graph import Node, Value
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 # What means the same on the family's complex structures as on numbers.
-_ARITHMETIC = re.compile(r"[\s()+*/\-]*")
+_ARITHMETIC = re.compile(r"([\s()+*/\-?:]|==|!=)*")
 
 
 def text_for(texts: Mapping[str, str], dtype: DType) -> str | None:
     """Return the text for a dtype's class, or None if there is none.
 
-    A text for ``any`` dtype holds for complex numbers if it is plain arithmetic.
+    A text for real numbers that is plain arithmetic holds for complex ones too.
     """
     kind = "uint" if dtype.name == "uint8" else dtype.kind
     for wanted in (kind, "int" if kind == "uint" else kind):
         if wanted in texts:
             return texts[wanted]
-    text = texts.get("any")
-    if text is not None and kind == "complex":
-        return text if _ARITHMETIC.fullmatch(_PLACEHOLDER.sub("", text)) else None
+    if kind != "complex":
+        return texts.get("any")
+    text = texts.get("float", texts.get("any"))
+    if text is None or not _ARITHMETIC.fullmatch(_PLACEHOLDER.sub("", text)):
+        return None
     return text
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from tracegrad.codegen.c_family.expressions import pointwise_text
+from tracegrad.codegen.c_family.expressions import (
+    pointwise_text,
+    pointwise_types,
+    text_for,
+)
 from tracegrad.codegen.c_family.reductions import carried_dtype
+from tracegrad.codegen.c_family.types import compute_dtype
 from tracegrad.codegen.kernel import Kernel
 from tracegrad.ir.graph import Node, Value
 from tracegrad.spec import TensorSpec
@@ -26,7 +31,7 @@ def _problem_of_node(node: Node) -> str | None:
     if not all(_has_known_sizes(v) for v in (*node.operands(), *node.results)):
         return "has a size that is known only when it runs"
     if "pointwise" in node.operator.facts:
-        if node.operator.may_raise:
+        if may_fail(node):
             return "may raise"
         if pointwise_text(node) is None:
             return f"has no C text for {node.result.spec}"
@@ -36,6 +41,13 @@ def _problem_of_node(node: Node) -> str | None:
     if facts is not None and carried_dtype(node).kind == "complex":
         return None if "?" not in facts.combine else "has no order of complex numbers"
     return None
+
+
+def may_fail(node: Node) -> bool:
+    """Return whether a pointwise node has elements without a result."""
+    types, _ = pointwise_types(node)
+    facts = node.operator.facts["pointwise"]
+    return text_for(facts.fails, compute_dtype(types[-1])) is not None
 
 
 def _has_known_sizes(value: Value) -> bool:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, final
 
-from tracegrad.codegen.c_family.expressions import pointwise_types
+from tracegrad.codegen.c_family.expressions import pointwise_types, text_for
+from tracegrad.codegen.c_family.problems import may_fail
 from tracegrad.codegen.c_family.reductions import carried_dtype
 from tracegrad.codegen.c_family.types import compute_dtype
 from tracegrad.codegen.numpy.emitter import attribute_text
@@ -60,14 +61,11 @@ class Calls:
     def checks(self, node: Node, names: Mapping[Value, str]) -> list[str]:
         """Return the lines that raise where an element has no result."""
         facts = node.operator.facts.get("pointwise")
-        texts: Mapping[str, str] = getattr(facts, "fails", {})
-        if facts is None or not texts:
+        if facts is None or not may_fail(node):
             return []
         types, _ = pointwise_types(node)
-        kind = types[-1].kind
-        text = texts.get(kind, texts.get("any"))
-        if text is None:
-            return []
+        text = text_for(facts.fails, compute_dtype(types[-1]))
+        assert text is not None
         self.library.names["DivisionError"] = DivisionError
         self.library.functions["DivisionError"] = "DivisionError = ZeroDivisionError"
         message = f"{node.operator.name}: an integer was divided by zero"

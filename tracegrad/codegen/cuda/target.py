@@ -28,7 +28,7 @@ def emit_cuda(program: Program) -> Source:
     text = render(
         "cuda/program.py.j2",
         title=f"{entry}: emitted by tracegrad for CUDA.",
-        imports=list(library.imports.values()),
+        imports=_imports(writer),
         functions=list(library.functions.values()),
         launches=writer.launches,
         source=writer.source.text(),
@@ -47,3 +47,10 @@ def emit_cuda(program: Program) -> Source:
         )
     }
     return Source("cuda", text, entry, _ARENA, constants, library.names)
+
+
+def _imports(writer: ModuleWriter) -> list[str]:
+    lines = list(writer.calls.library.imports.values())
+    if any("ml_dtypes" in line.text for line in writer.body):
+        lines.insert(0, "import ml_dtypes")
+    return lines

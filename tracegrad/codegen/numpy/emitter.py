@@ -17,17 +17,19 @@ from tracegrad.codegen.numpy.instructions import (
     Expression,
     Loop,
 )
-from tracegrad.codegen.numpy.library import Library
+from tracegrad.codegen.numpy.library import Library, operator_text
 from tracegrad.codegen.numpy.pointwise import (
+    Literal,
     cast,
     dtype_text,
     emit_expression,
     spec_of,
-    typed,
 )
 from tracegrad.codegen.program import CallStep, KernelStep, Program
+from tracegrad.device import Device
 from tracegrad.dispatch.operator import OpDef
-from tracegrad.dtypes import DType, bfloat16, float16, float32
+from tracegrad.dtypes import ALL, DType, bfloat16, float16, float32
+from tracegrad.errors import CompileError
 from tracegrad.ir.builder import Names
 from tracegrad.ir.graph import (
     BindGrad,
@@ -67,7 +69,7 @@ class Emitter:
         self.body = Body()
         self.library = Library()
         self.names = Names()
-        for reserved in _RESERVED:
+        for reserved in (*_RESERVED, *(d.name for d in ALL)):
             self.names.unique(reserved)
         self.arrays: dict[Value, Argument] = {}
         self._current: list[Any] = self.body.instructions
@@ -278,7 +280,7 @@ class Emitter:
         comment: str,
     ) -> Argument:
         if not isinstance(operand, Value):
-            return typed(operand, dtype)
+            return Literal.of(operand, dtype)
         found = arrays[operand]
         if isinstance(found, Array) and found.dtype is None:
             text = f"{dtype_text(dtype)}({found.name})"
@@ -314,12 +316,18 @@ class Emitter:
 
     def _call_step(self, step: CallStep) -> None:
         node = step.node
-        text = self.library.text_of(node)
+        if node.operator.facts.get("writes_path") and self._path_write(node):
+            return
+        plain = self.library.plain_text(node)
+        text = self.library.call_text(node) if plain is None else plain
         args = {
             p.name: self._operand_text(o)
             for p, o in zip(node.operator.operands, node.inputs, strict=True)
         }
-        args |= {name: attribute_text(value) for name, value in node.attributes}
+        if plain is None:
+            args |= {name: self._kernel_attribute(v) for name, v in node.attributes}
+        else:
+            args |= {name: attribute_text(v) for name, v in node.attributes}
         arrays = tuple(a for v in node.operands() if isinstance(a := self.arrays[v], Array))
         comment = _comment(node)
         if "{out}" in text:
@@ -338,6 +346,37 @@ class Emitter:
             )
             return
         self._assign(node, _filled(text, args), arrays, comment)
+
+    def _path_write(self, node: Node) -> bool:
+        """Emit a copy of the base and a write into a view of it, if texts exist."""
+        steps = []
+        for operator, attributes, index in node.attribute("path"):
+            text = operator_text(operator, dict(attributes))
+            if text is None or "logical" in operator.facts or index:
+                return False
+            name = operator.operands[0].name
+            steps.append((text, name, dict(attributes)))
+        base, value = (self.arrays[v] for v in node.operands())
+        assert isinstance(base, Array)
+        comment = _comment(node)
+        target = self._buffer(node.result)
+        self.arrays[node.result] = target
+        self.emit(Call("np.copyto", (target, base), target, into=False, comment=comment))
+        region = target.name
+        for text, name, attributes in steps:
+            texts = {n: attribute_text(v) for n, v in attributes.items()}
+            region = _filled(text, {name: region} | texts)
+        self.emit(Call("np.copyto", (region, value), target, into=False, comment=comment))
+        return True
+
+    def _kernel_attribute(self, value: Any) -> str:
+        """Return an attribute as text for a kernel's own source."""
+        if isinstance(value, Device):
+            return "None"
+        text = self.library.data_text(value)
+        if text is None:
+            raise CompileError(f"the attribute {value!r} can't be emitted")
+        return text
 
     def _operand_text(self, operand: Operand) -> str:
         if isinstance(operand, tuple):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import dis
 import inspect
 import textwrap
 from collections.abc import Callable
+from importlib.util import find_spec
 from types import FunctionType, ModuleType
 from typing import Any, final
 
+from tracegrad.dispatch.operator import OpDef
+from tracegrad.dtypes import DType
 from tracegrad.errors import CompileError, TracegradError
 from tracegrad.ir.graph import Node
 from tracegrad.spec import TensorSpec
@@ -34,12 +38,15 @@ class Library:
         self.names: dict[str, Any] = {}
         self.imports: dict[str, str] = {}
 
-    def text_of(self, node: Node) -> str:
-        """Return the call of a library operator, operands and attributes in braces."""
+    def plain_text(self, node: Node) -> str | None:
+        """Return the operator's own text, if it has one for the node's dtypes."""
+        if not _allows(node.operator.facts, node):
+            return None
+        return operator_text(node.operator, dict(node.attributes))
+
+    def call_text(self, node: Node) -> str:
+        """Return a call of the operator's kernel, whose source the module gets."""
         operator = node.operator
-        text = operator.facts.get("numpy")
-        if isinstance(text, str) and _allows(operator.facts, node):
-            return text
         if operator.kernel is None:
             raise CompileError(f"{operator.name} has no kernel to emit")
         name = self.add(operator.kernel, "_" + operator.name)
@@ -68,9 +75,10 @@ class Library:
             raise CompileError(f"{function.__qualname__} is a closure, it can't be emitted")
         for name in _global_names(function):
             if name in function.__globals__:
-                self._add_global(name, function.__globals__[name])
+                module = function.__module__
+                self._add_global(name, function.__globals__[name], module)
 
-    def _add_global(self, name: str, value: Any) -> None:
+    def _add_global(self, name: str, value: Any, module: str) -> None:
         if isinstance(value, ModuleType):
             self.imports[name] = f"import {value.__name__} as {name}"
         elif isinstance(value, type) and issubclass(value, TracegradError):
@@ -79,11 +87,87 @@ class Library:
             self.functions.setdefault(name, f"{name} = {builtin.__name__}")
         elif isinstance(value, FunctionType) and _is_ours(value):
             self.add(value, name)
-        elif isinstance(value, int | float | str | tuple | frozenset | type(None)):
-            self.functions.setdefault(name, f"{name} = {value!r}")
+        elif (text := self.data_text(value)) is not None:
+            if text != name:
+                self.functions.setdefault(name, f"{name} = {text}")
         else:
-            origin = getattr(value, "__module__", "")
+            origin = getattr(value, "__module__", None) or module
             self.imports[name] = f"from {origin} import {name}"
+
+    def data_text(self, value: Any) -> str | None:
+        """Return text that makes `value`, or None if it is not plain data."""
+        if isinstance(value, DType):
+            return self.dtype(value)
+        if isinstance(value, OpDef):
+            return self.operator(value)
+        if isinstance(value, bool | int | float | str | type(None)):
+            return repr(value)
+        if type(value) in (tuple, list, frozenset, set):
+            parts = [self.data_text(v) for v in value]
+            if None in parts:
+                return None
+            inner = ", ".join(map(str, parts))
+            if type(value) is tuple:
+                return f"({inner},)" if len(parts) == 1 else f"({inner})"
+            return f"{type(value).__name__}([{inner}])"
+        if type(value) is dict:
+            pairs = [(self.data_text(k), self.data_text(v)) for k, v in value.items()]
+            if any(None in pair for pair in pairs):
+                return None
+            return "{" + ", ".join(f"{k}: {v}" for k, v in pairs) + "}"
+        return None
+
+    def operator(self, operator: OpDef) -> str:
+        """Add an operator that an attribute names, a step of a view path."""
+        if operator.kernel is None:
+            raise CompileError(f"{operator.name} has no kernel to emit")
+        kernel = self.add(operator.kernel, "_" + operator.name)
+        self.functions.setdefault("Operator", _OPERATOR_CLASS)
+        flags = {k: bool(operator.facts.get(k)) for k in _OPERATOR_FACTS}
+        return f"Operator({kernel}, {operator.name!r}, {flags!r})"
+
+    def dtype(self, dtype: DType) -> str:
+        """Add what kernels know of a dtype; return its name in the module."""
+        self.functions.setdefault("DType", _DTYPE_CLASS)
+        name = "bool_" if dtype.name == "bool" else dtype.name
+        array = f"np.dtype({dtype.name!r})"
+        if dtype.name == "bfloat16":
+            array = "None"
+            if find_spec("ml_dtypes") is not None:
+                self.imports["ml_dtypes"] = "import ml_dtypes"
+                array = "np.dtype(ml_dtypes.bfloat16)"
+        self.functions.setdefault(
+            name,
+            f"{name} = DType({dtype.name!r}, {dtype.kind!r}, {dtype.itemsize}, "
+            f"{dtype.signed}, {array})",
+        )
+        return name
+
+
+def operator_text(operator: OpDef, attributes: dict[str, Any]) -> str | None:
+    """Return NumPy's text for an operator: a template, or what makes one."""
+    text = operator.facts.get("numpy")
+    found = text(**attributes) if callable(text) else text
+    return found if isinstance(found, str) else None
+
+
+_OPERATOR_FACTS = ("shape_only", "broadcasts")
+
+_OPERATOR_CLASS = """class Operator(NamedTuple):
+    """ + '"""A view operator that an attribute names."""' + """
+
+    kernel: object
+    name: str
+    facts: dict"""
+
+_DTYPE_CLASS = """class DType(NamedTuple):
+    """ + '"""What the functions below ask of an element type."""' + """
+
+    name: str
+    kind: str
+    itemsize: int
+    signed: bool
+    numpy: np.dtype"""
 
 
 def _allows(facts: dict[str, Any], node: Node) -> bool:
@@ -101,11 +185,16 @@ def _is_ours(function: FunctionType) -> bool:
 
 
 def _global_names(function: FunctionType) -> list[str]:
+    """Return the names that a function looks up in its module."""
     found: list[str] = []
     pending = [function.__code__]
     while pending:
         code = pending.pop()
-        found.extend(code.co_names)
+        found.extend(
+            str(i.argval)
+            for i in dis.get_instructions(code)
+            if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+        )
         pending.extend(c for c in code.co_consts if inspect.iscode(c))
     return list(dict.fromkeys(found))
 

@@ -55,6 +55,8 @@ def _name(argument: Array | str) -> str:
 
 def _imports(emitter: Emitter, body: Body) -> list[str]:
     lines = ["import numpy as np", *emitter.library.imports.values()]
+    if not {"DType", "Operator"}.isdisjoint(emitter.library.functions):
+        lines.insert(0, "from typing import NamedTuple\n")
     if any("ml_dtypes" in line for line in lines_of(body)):
         lines.insert(0, "import ml_dtypes")
     return lines

@@ -315,11 +315,12 @@ _WANTED = {
 
 def clear_grad(parameter: Tensor, set_to_none: bool) -> None:
     """Forget a parameter's gradient, or fill it with zeros."""
+    if set_to_none:
+        # Without a look at it: a captured step need not know.
+        parameter.grad = None
+        return
     gradient = parameter.grad
     if gradient is None:
-        return
-    if set_to_none:
-        parameter.grad = None
         return
     if gradient.grad_fn is not None:
         gradient.detach_()

@@ -1,0 +1,33 @@
+"""Schedules of an optimizer's step size."""
+
+from tracegrad.optim.lr_scheduler.base import LRScheduler
+from tracegrad.optim.lr_scheduler.one_cycle import OneCycleLR
+from tracegrad.optim.lr_scheduler.plateau import ReduceLROnPlateau
+from tracegrad.optim.lr_scheduler.smooth import (
+    ConstantLR,
+    CosineAnnealingLR,
+    ExponentialLR,
+    LinearLR,
+    PolynomialLR,
+)
+from tracegrad.optim.lr_scheduler.stepwise import (
+    LambdaLR,
+    MultiplicativeLR,
+    MultiStepLR,
+    StepLR,
+)
+
+__all__ = [
+    "ConstantLR",
+    "CosineAnnealingLR",
+    "ExponentialLR",
+    "LRScheduler",
+    "LambdaLR",
+    "LinearLR",
+    "MultiStepLR",
+    "MultiplicativeLR",
+    "OneCycleLR",
+    "PolynomialLR",
+    "ReduceLROnPlateau",
+    "StepLR",
+]
