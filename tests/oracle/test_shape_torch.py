@@ -256,3 +256,26 @@ CREATION: dict[str, Any] = {
 @pytest.mark.parametrize("name", CREATION)
 def test_creation(name: str) -> None:
     check(CREATION[name])
+
+
+IMAGE = np.arange(120.0).reshape(2, 3, 4, 5)
+FORMATS: dict[str, Any] = {
+    "clone_preserve": lambda lib, x: x.clone(memory_format=lib.preserve_format),
+    "clone_rows": lambda lib, x: x.clone(memory_format=lib.contiguous_format),
+    "clone_channels": lambda lib, x: x.clone(memory_format=lib.channels_last),
+    "contiguous": lambda lib, x: x.contiguous(memory_format=lib.channels_last),
+    "channels_3d": lambda lib, x: x.contiguous(memory_format=lib.channels_last_3d),
+    "whole_write": lambda lib, x: _whole_write(x),
+}
+
+
+def _whole_write(x: Any) -> Any:
+    written = x * 2
+    written[...] = x.sum()
+    return written
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_memory_format(name: str, turned: bool) -> None:
+    check(FORMATS[name], IMAGE.transpose(0, 2, 3, 1) if turned else IMAGE)

@@ -187,7 +187,7 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Where = None) -> Te
     """
     if isinstance(data, Tensor):
         found = data if dtype in (None, data.dtype) else cast(data, dtype)
-        return found if device is None else found.to(device)  # type: ignore[union-attr, no-any-return]
+        return found if device is None else found.to(device)  # type: ignore[union-attr]
     if isinstance(data, np.ndarray) and not (dtype or device):
         return from_numpy(data)  # type: ignore[no-any-return]
     if isinstance(data, np.ndarray) and dtype is from_numpy_dtype(data.dtype):
