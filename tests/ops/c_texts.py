@@ -11,9 +11,10 @@ from typing import Any, final
 import numpy as np
 
 import tracegrad as tg
+from tracegrad.codegen.c_family.types import c_type, fields
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dtypes import DType
-from tracegrad.ops._c_helpers import C_HELPERS, C_TYPES, filled
+from tracegrad.ops._c_helpers import C_HELPERS
 from tracegrad.ops._pointwise import text_for
 
 COMPILER = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
@@ -72,23 +73,31 @@ class Entry:
             text = text.replace("{" + name + "}", f"x{index}[i]")
         for name, value in self.attributes.items():
             text = text.replace(
-                "{" + name + "}", f"(({C_TYPES[self.operands[-1].name]}){value!r})"
+                "{" + name + "}", f"(({c_type(self.operands[-1]).value}){value!r})"
             )
         parameters = [
-            f"const {C_TYPES[d.name]}* x{i}" for i, d in enumerate(self.operands)
+            f"const {c_type(d).value}* x{i}" for i, d in enumerate(self.operands)
         ]
-        parameters += [f"{C_TYPES[self.result.name]}* out", "long long count"]
+        parameters += [f"{c_type(self.result).value}* out", "long long count"]
         return (
             f"void {self.symbol}({', '.join(parameters)}) {{\n"
             f"    for (long long i = 0; i < count; ++i) out[i] = {text};\n}}\n"
         )
 
 
+def filled(text: str, dtype: DType, result: DType) -> str:
+    """Return a text with the placeholders of types replaced."""
+    for name, value in fields(dtype, result).items():
+        text = text.replace("{" + name + "}", value)
+    return text
+
+
 def entries() -> Iterator[Entry]:
     """Yield every operator for every dtype it has a C text for."""
     for operator in OPERATORS.values():
         facts = operator.facts.get("pointwise")
-        if facts is None or operator.name == "clone":
+        # Conversions are the C family's own.
+        if facts is None or operator.name in ("cast", "clone"):
             continue
         for dtype in DTYPES:
             yield from _entries_of(operator, dtype)
@@ -100,19 +109,18 @@ def _entries_of(operator: OpDef, dtype: DType) -> Iterator[Entry]:
     given = [(dtype, 2)] * count
     if facts.names[0] == "condition":
         given[0] = (tg.dtypes.bool_, 2)
-    targets = DTYPES if operator.name == "cast" else [None]
-    for target in targets:
-        try:
-            operands, result = facts.types(operator.name, tuple(given), target)
-        except tg.errors.DTypeError:
-            continue
-        if operands[-1] is not dtype or text_for(facts.c, dtype) is None:
-            continue
-        attributes = {}
-        if operator.examples is not None and target is None:
-            attributes = dict(operator.examples(np.random.default_rng(0))[0][1])
-        if target is None or target is not dtype:
-            yield Entry(operator, operands, result, attributes)
+    try:
+        operands, result = facts.types(operator.name, tuple(given))
+    except tg.errors.DTypeError:
+        return
+    if operands[-1] is not dtype or text_for(facts.c, dtype) is None:
+        return
+    attributes: dict[str, Any] = {}
+    if operator.examples is not None:
+        attributes = dict(operator.examples(np.random.default_rng(0))[0][1])
+    if dtype.kind == "int":
+        attributes = {name: int(value) for name, value in attributes.items()}
+    yield Entry(operator, operands, result, attributes)
 
 
 def compiled(folder: Path, flags: tuple[str, ...] = ()) -> ctypes.CDLL:
@@ -122,7 +130,9 @@ def compiled(folder: Path, flags: tuple[str, ...] = ()) -> ctypes.CDLL:
     for entry in entries():
         texts.update(dict.fromkeys(entry.sources()))
     source = folder / "texts.c"
-    source.write_text("#include <math.h>\n" + "".join(texts), encoding="utf-8")
+    source.write_text(
+        "#include <math.h>\n#include <stdbool.h>\n" + "".join(texts), encoding="utf-8"
+    )
     library = folder / "texts.so"
     command = [
         COMPILER,

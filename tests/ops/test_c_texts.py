@@ -55,7 +55,11 @@ def operands(entry: c_texts.Entry) -> list[Any]:
     return arrays
 
 
-def compare(found: Any, expected: Any) -> None:
+# Whose formula takes nearly equal numbers apart where the result is small.
+CANCELLING = ("gelu", "gelu_tanh")
+
+
+def compare(found: Any, expected: Any, slack: float) -> None:
     if found.dtype.kind != "f":
         np.testing.assert_array_equal(found, expected)
         return
@@ -63,7 +67,7 @@ def compare(found: Any, expected: Any) -> None:
     np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
     tolerance = 3e-6 if found.dtype == np.float32 else 1e-13
     tiny = float(np.finfo(found.dtype).tiny)
-    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tiny)
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=max(tiny, slack))
     zeros = (found == 0) & (expected == 0)
     np.testing.assert_array_equal(np.signbit(found[zeros]), np.signbit(expected[zeros]))
 
@@ -76,11 +80,9 @@ def _id(entry: c_texts.Entry) -> str:
 def test_c_text(entry: c_texts.Entry, library: Any) -> None:
     arrays = operands(entry)
     found = c_texts.call(library, entry, arrays)
-    attributes = dict(entry.attributes)
-    if entry.operator.name == "cast":
-        attributes["dtype"] = entry.result
-    expected = entry.operator.apply([wrap(a) for a in arrays], attributes)
-    compare(found, expected.numpy())
+    expected = entry.operator.apply([wrap(a) for a in arrays], entry.attributes)
+    cancels = entry.operator.name in CANCELLING
+    compare(found, expected.numpy(), 1e-7 if cancels else 0)
 
 
 def test_nothing_is_undefined(tmp_path: Any, capfd: Any) -> None:
