@@ -28,7 +28,6 @@ from tracegrad.ops.max_pooling import (
     max_pool2d,
     max_pool3d,
 )
-from tracegrad.ops.movement import pad
 from tracegrad.ops.normalization import (
     batch_norm,
     group_norm,
@@ -36,6 +35,7 @@ from tracegrad.ops.normalization import (
     layer_norm,
     rms_norm,
 )
+from tracegrad.ops.padding import pad
 from tracegrad.ops.pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -43,7 +43,6 @@ from tracegrad.ops.pooling import (
     avg_pool2d,
     avg_pool3d,
 )
-
 
 
 def _public(name: str) -> Callable[..., Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tracegrad.dispatch.operator import public_function
+from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentTypeError, IndexRangeError, ShapeError
 from tracegrad.ops._reduction import canonical_dim
@@ -331,3 +331,55 @@ def atleast_2d(*tensors: Any) -> Any:
 def atleast_3d(*tensors: Any) -> Any:
     """Return the tensor(s) with at least three dimensions."""
     return _each(_with_three, tensors)
+
+
+@public_function(method=False)
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """Return all combinations of elements, one of each vector, as rows.
+
+    Raises
+    ------
+    ShapeError
+        If a tensor has more than one dimension.
+    """
+    if len(tensors) == 1:
+        return tensors[0]
+    grids = meshgrid(*tensors, indexing="ij")
+    rows = [unsqueeze(reshape(grid, -1), 1) for grid in grids]
+    return OPERATORS["cat"](rows, 1)  # type: ignore[no-any-return]
+
+
+# -- how many -----------------------------------------------------------------------
+
+
+def _ndimension(self: Tensor) -> int:
+    """Return the number of dimensions."""
+    return self.ndim
+
+
+Tensor.ndimension = _ndimension  # type: ignore[attr-defined]
+Tensor.nelement = Tensor.numel  # type: ignore[attr-defined]
+
+
+@public_function(method=False)
+def numel(input: Tensor) -> int:
+    """Return the number of elements."""
+    return input.numel()
+
+
+@public_function(method=False)
+def is_tensor(obj: Any) -> bool:
+    """Return whether `obj` is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+@public_function(method=False)
+def is_floating_point(input: Tensor) -> bool:
+    """Return whether the dtype is a real floating type."""
+    return input.is_floating_point()
+
+
+@public_function(method=False)
+def is_complex(input: Tensor) -> bool:
+    """Return whether the dtype is complex."""
+    return input.is_complex()
