@@ -96,7 +96,7 @@ def test_paths() -> None:
 
 
 def test_unprintable_attribute_is_refused() -> None:
-    with pytest.raises(VerifyError, match="a object can't be an attribute"):
+    with pytest.raises(VerifyError, match="can't be of type object"):
         literal(object())
 
 

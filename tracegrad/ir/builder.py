@@ -121,6 +121,11 @@ class GraphBuilder:
             self._renamed.add(value)
             object.__setattr__(value, "name", self.names.unique(hint))
 
+    def rename_input(self, value: Value, hint: str) -> None:
+        """Give an input another name, before the graph is finished."""
+        if re.sub(r"\W", "_", hint).strip("_") != value.name:
+            object.__setattr__(value, "name", self.names.unique(hint))
+
     def finish(self, outputs: Iterable[Value]) -> Graph:
         """Return the graph."""
         return Graph(

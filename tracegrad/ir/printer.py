@@ -155,7 +155,7 @@ def literal(value: Any) -> str:
             found: str = text(value)
             return found
     raise VerifyError(
-        f"a {type(value).__name__} can't be an attribute in a graph: {value!r}"
+        f"an attribute in a graph can't be of type {type(value).__name__}: {value!r}"
     )
 
 

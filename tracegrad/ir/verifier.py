@@ -71,7 +71,7 @@ class _Verifier:
         self._graph = graph
         self._defined: dict[str, Value] = {}
         self._used_states: set[Value] = set()
-        self._where = ""
+        self._node_at: Node | None = None
 
     def run(self) -> None:
         """Check everything, in the order of the text."""
@@ -81,9 +81,9 @@ class _Verifier:
         for constant in graph.constants:
             self._constant(constant)
         for node in graph.nodes:
-            self._where = f" in '{node_text(node)}'{_at(node)}"
+            self._node_at = node
             self._node(node)
-        self._where = ""
+        self._node_at = None
         for check in graph.checks:
             self._check(check)
         for write in graph.writes:
@@ -92,7 +92,8 @@ class _Verifier:
             self._use(value, "an output")
 
     def _fail(self, message: str) -> NoReturn:
-        raise VerifyError(f"graph {self._graph.name}: {message}{self._where}")
+        where = "" if self._node_at is None else f" in {_shown(self._node_at)}"
+        raise VerifyError(f"graph {self._graph.name}: {message}{where}")
 
     # -- definitions and uses --------------------------------------------------
 
@@ -274,8 +275,13 @@ def _is_sensible(spec: Any) -> bool:
     return all(type(size) in (int, SymbolicSize) for size in sizes)
 
 
-def _at(node: Node) -> str:
-    return "" if node.location is None else f" at {node.location}"
+def _shown(node: Node) -> str:
+    place = "" if node.location is None else f" at {node.location}"
+    try:
+        return f"'{node_text(node)}'{place}"
+    except VerifyError:
+        # An attribute without a text is what this is about.
+        return f"a node of {node.operator.name}{place}"
 
 
 def _described(given: Any) -> str:

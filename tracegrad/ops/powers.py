@@ -122,6 +122,9 @@ power.vjp(
 ).jvp(input=lambda t, input, exponent: _by_input(t, input, exponent, lambda x: x))
 
 
+_ROOTS = {0.5: sqrt, -0.5: rsqrt}
+
+
 @choosing("pow")
 def _pow(input: Any, exponent: Any) -> Choice:
     """Return ``input ** exponent``.
@@ -155,8 +158,8 @@ def _pow(input: Any, exponent: Any) -> Choice:
         )
     if exponent == 2 and _keeps_dtype(kind, exponent):
         return Choice(square, (input,))
-    if exponent == 0.5 and kind != "complex":
-        return Choice(sqrt, (input,))
+    if exponent in _ROOTS and kind != "complex":
+        return Choice(_ROOTS[exponent], (input,))
     return Choice(power, (input, exponent))
 
 

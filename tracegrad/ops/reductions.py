@@ -43,7 +43,7 @@ def _matrix(rng: Any) -> Any:
 
 
 @reduction(
-    numpy="np.sum({x}, axis={axis}, keepdims={keepdims})",
+    numpy="np.add.reduce({x}, axis={axis}, keepdims={keepdims})",
     combine="{a} + {b}",
     start=lambda dtype: 0,
     result_dtype=_summed,
@@ -74,7 +74,7 @@ sum.vjp(input=_sum_vjp)
 
 
 @reduction(
-    numpy="np.prod({x}, axis={axis}, keepdims={keepdims})",
+    numpy="np.multiply.reduce({x}, axis={axis}, keepdims={keepdims})",
     combine="{a} * {b}",
     start=lambda dtype: 1,
     result_dtype=_summed,
@@ -165,7 +165,7 @@ def _highest(dtype: DType) -> Any:
 
 
 @reduction(
-    numpy="np.amax({x}, axis={axis}, keepdims={keepdims})",
+    numpy="np.maximum.reduce({x}, axis={axis}, keepdims={keepdims})",
     combine="{a} > {b} || {a} != {a} ? {a} : {b}",
     start=_lowest,
     result_dtype=lambda dtype: dtype,
@@ -181,7 +181,7 @@ def amax(
 
 
 @reduction(
-    numpy="np.amin({x}, axis={axis}, keepdims={keepdims})",
+    numpy="np.minimum.reduce({x}, axis={axis}, keepdims={keepdims})",
     combine="{a} < {b} || {a} != {a} ? {a} : {b}",
     start=_highest,
     result_dtype=lambda dtype: dtype,
@@ -264,7 +264,7 @@ def _truth(dtype: DType) -> DType:
 
 
 @reduction(
-    numpy="np.any({x}, axis={axis}, keepdims={keepdims})",
+    numpy="np.logical_or.reduce({x}, axis={axis}, keepdims={keepdims})",
     combine="{a} || {b}",
     start=lambda dtype: False,
     result_dtype=_truth,
@@ -277,7 +277,7 @@ def any(
 
 
 @reduction(
-    numpy="np.all({x}, axis={axis}, keepdims={keepdims})",
+    numpy="np.logical_and.reduce({x}, axis={axis}, keepdims={keepdims})",
     combine="{a} && {b}",
     start=lambda dtype: True,
     result_dtype=_truth,
