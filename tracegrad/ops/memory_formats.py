@@ -103,4 +103,4 @@ def contiguous(
         return input if input.is_contiguous() else copied(input, True)
     if _channels_behind(input, memory_format).is_contiguous():
         return input
-    return clone(input, memory_format=memory_format)
+    return clone(input, memory_format=memory_format)  # type: ignore[no-any-return]

@@ -15,6 +15,7 @@ from tracegrad.errors import (
     ShapeError,
 )
 from tracegrad.ops._families import composite, primitive
+from tracegrad.ops._functions import METHODS
 from tracegrad.ops._reduction import canonical_dim, canonical_dims
 from tracegrad.ops.casts import clone
 from tracegrad.ops.conversion import tensor
@@ -309,7 +310,12 @@ def matrix_trace(input: Tensor) -> Tensor:
     return sum_(diagonal(input))  # type: ignore[no-any-return]
 
 
-Tensor.trace = lambda self: matrix_trace(self)  # type: ignore[attr-defined]
+def _trace(self: Tensor) -> Tensor:
+    """Return the sum of the diagonal of this matrix."""
+    return matrix_trace(self)  # type: ignore[no-any-return]
+
+
+METHODS["trace"] = _trace
 
 
 # -- repeat -------------------------------------------------------------------------
@@ -354,7 +360,7 @@ def _repeat(input: Tensor, *repeats: Any) -> Tensor:
     return tiled(input, shape_of(repeats))  # type: ignore[no-any-return]
 
 
-Tensor.repeat = _repeat  # type: ignore[attr-defined]
+METHODS["repeat"] = _repeat
 
 
 @public_function()

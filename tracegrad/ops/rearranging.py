@@ -8,6 +8,7 @@ from typing import Any
 from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentTypeError, IndexRangeError, ShapeError
+from tracegrad.ops._functions import METHODS
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.creation import shape_of
 from tracegrad.ops.views import (
@@ -105,7 +106,7 @@ def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
     return expand(input, *size)  # type: ignore[no-any-return]
 
 
-Tensor.broadcast_to = broadcast_to  # type: ignore[attr-defined]
+METHODS["broadcast_to"] = broadcast_to
 
 
 def _common_shape(*shapes: Any) -> Size:
@@ -210,10 +211,13 @@ def _adjoint(self: Tensor) -> Tensor:
     return turned.conj() if turned.is_complex() else turned  # type: ignore[attr-defined]
 
 
-Tensor.T = property(_reversed_dims)  # type: ignore[attr-defined]
-Tensor.mT = property(_last_two_swapped)  # type: ignore[attr-defined]
-Tensor.H = property(_adjoint)  # type: ignore[attr-defined]
-Tensor.mH = property(_adjoint)  # type: ignore[attr-defined]
+for _name, _getter in {
+    "T": _reversed_dims,
+    "mT": _last_two_swapped,
+    "H": _adjoint,
+    "mH": _adjoint,
+}.items():
+    setattr(Tensor, _name, property(_getter))
 public_function(name="adjoint")(_adjoint)
 
 
@@ -357,8 +361,8 @@ def _ndimension(self: Tensor) -> int:
     return self.ndim
 
 
-Tensor.ndimension = _ndimension  # type: ignore[attr-defined]
-Tensor.nelement = Tensor.numel  # type: ignore[attr-defined]
+METHODS["ndimension"] = _ndimension
+METHODS["nelement"] = Tensor.numel
 
 
 @public_function(method=False)

@@ -444,8 +444,8 @@ def trapezoid(
 
 def _widths(x: Tensor, dims_after: int, dim: int) -> Tensor:
     if x.ndim > 1:
-        return diff(x, dim=dim)
-    return reshape(diff(x), -1, *(1,) * dims_after)
+        return diff(x, dim=dim)  # type: ignore[no-any-return]
+    return reshape(diff(x), -1, *(1,) * dims_after)  # type: ignore[no-any-return]
 
 
 public_function(method=False, name="trapz")(trapezoid)
