@@ -33,7 +33,6 @@ from tracegrad.ops.max_pooling import (
     max_pool2d,
     max_pool3d,
 )
-from tracegrad.ops.movement import pad
 from tracegrad.ops.normalization import (
     batch_norm,
     group_norm,
@@ -42,6 +41,7 @@ from tracegrad.ops.normalization import (
     normalize,
     rms_norm,
 )
+from tracegrad.ops.padding import pad
 from tracegrad.ops.pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
