@@ -58,7 +58,8 @@ def _value(spec: str, text: str, rng: np.random.Generator) -> Any:
     dtype = BY_CODE.get(match["code"])
     if dtype is None:
         raise CommandError(
-            f"{text!r}: there is no dtype {match['code']!r}; there are {', '.join(BY_CODE)}"
+            f"{text!r}: there is no dtype {match['code']!r}; "
+            f"there are {', '.join(BY_CODE)}"
         )
     below = match["below"]
     if below is not None and (dtype.kind != "int" or below == "0"):
@@ -68,7 +69,7 @@ def _value(spec: str, text: str, rng: np.random.Generator) -> Any:
     if match["grad"]:
         if dtype.kind not in ("float", "complex"):
             raise CommandError(
-                f"{text!r}: only floating and complex dtypes have gradients"
+                f"{text!r}: gradients are for floating and complex dtypes"
             )
         tensor.requires_grad_()
     return tensor

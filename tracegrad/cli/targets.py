@@ -76,13 +76,14 @@ def _module_of_file(file: str) -> ModuleType:
 def _module_named(name: str) -> ModuleType:
     _search_first(str(Path.cwd()))
     try:
-        return run_user_code(
+        module: ModuleType = run_user_code(
             lambda: importlib.import_module(name), f"importing {name}", name
         )
     except ModuleNotFoundError:
         raise CommandError(
             f"there is no module {name} here or among the installed packages"
         ) from None
+    return module
 
 
 def _search_first(folder: str) -> None:
