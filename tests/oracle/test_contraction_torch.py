@@ -395,7 +395,10 @@ def test_adaptive_pool2d(kind, size):
         wanted = getattr(torch.nn.functional, name)(*theirs, size)
         _check(found, wanted, ours, theirs, second=False)
         ours, theirs = _pairs(shape[:-1])
-        name_1d, size_1d = f"adaptive_{kind}_pool1d", size if isinstance(size, int) else 5
+        name_1d, size_1d = (
+            f"adaptive_{kind}_pool1d",
+            size if isinstance(size, int) else 5,
+        )
         found = getattr(tg, name_1d)(*ours, size_1d)
         wanted = getattr(torch.nn.functional, name_1d)(*theirs, size_1d)
         _check(found, wanted, ours, theirs, second=False)
