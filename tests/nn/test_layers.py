@@ -93,7 +93,7 @@ def test_max_pool_sends_a_tie_to_the_first():
 
 def test_convolution_refuses():
     for settings in ({"groups": 0}, {"groups": 3}, {"padding_mode": "odd"}):
-        with pytest.raises(ValueError, match="groups|padding_mode"):
+        with pytest.raises(ValueError, match=r"groups|padding_mode"):
             nn.Conv2d(4, 4, 3, **settings)
     with pytest.raises(ArgumentError, match="'same', 'valid' or numbers"):
         nn.functional.conv1d(tg.ones(1, 1, 3), tg.ones(1, 1, 2), padding="odd")
@@ -145,7 +145,7 @@ def test_lists_and_dictionaries_of_modules():
     listed.extend([nn.Sigmoid()])
     assert [type(m).__name__ for m in listed] == ["ReLU", "Tanh", "Sigmoid"]
     assert isinstance(listed[1:], nn.ModuleList)
-    assert len(listed + [nn.ReLU()]) == 4
+    assert len(listed + nn.ModuleList([nn.ReLU()])) == 4
     chosen = nn.ModuleDict({"a": nn.ReLU()})
     chosen["b"] = nn.Tanh()
     chosen.update([("c", nn.Sigmoid())])

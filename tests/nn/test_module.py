@@ -104,7 +104,7 @@ def test_state_shares_memory_and_leaves_out_what_is_not_persistent():
     state["scale"].fill_(5)
     assert net.scale.item() == 5.0
     assert net.state_dict(keep_vars=True)["scale"] is net.scale
-    assert list(net.state_dict(prefix="a."))[0].startswith("a.")
+    assert next(iter(net.state_dict(prefix="a."))).startswith("a.")
 
 
 def test_loading_copies_into_the_same_parameters():

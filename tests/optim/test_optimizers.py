@@ -243,7 +243,7 @@ def test_schedules_refuse():
         lambda: schedules.ReduceLROnPlateau(optimizer, factor=1.0),
         lambda: schedules.LinearLR(optimizer, start_factor=0.0),
     ):
-        with pytest.raises(ValueError, match="."):
+        with pytest.raises(ValueError, match=r"."):
             wrong()
     with pytest.raises(TypeError, match="not an Optimizer"):
         schedules.StepLR(3, 1)

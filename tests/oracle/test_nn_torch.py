@@ -1,4 +1,4 @@
-"""Layers against PyTorch: initial values bit for bit, forward, backward, state, text."""
+"""Layers against PyTorch: first values bit for bit, forward, backward, state, text."""
 
 import copy
 
