@@ -138,7 +138,7 @@ def embedding(
         )
     if padding_idx is not None and padding_idx < 0:
         padding_idx += weight.size(0)
-    return _rows(weight, input, padding_idx)  # type: ignore[no-any-return]
+    return _rows(weight, input, padding_idx)
 
 
 def _written_into(name: str) -> Callable[..., Any]:
