@@ -2,5 +2,6 @@
 
 from tracegrad.func.forward import jvp
 from tracegrad.func.reverse import grad, grad_and_value, vjp
+from tracegrad.func.vmap import vmap
 
-__all__ = ["grad", "grad_and_value", "jvp", "vjp"]
+__all__ = ["grad", "grad_and_value", "jvp", "vjp", "vmap"]
