@@ -37,6 +37,8 @@ class VmapTransform:
         Whether the function is running.
     """
 
+    functional = True
+
     def __init__(self, size: int, randomness: Randomness) -> None:
         self.size = size
         self.randomness = randomness
