@@ -1,7 +1,7 @@
 """Every pointwise operator as a node, several to a kernel, by dtype."""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +88,13 @@ def operands(
     return tuple(found)
 
 
-def sample(dtype: DType, low: float, high: float, rng: np.random.Generator) -> Array:
+def sample(
+    dtype: DType,
+    low: float,
+    high: float,
+    rng: np.random.Generator,
+    without_special: bool = False,
+) -> Array:
     if dtype is bool_:
         return rng.integers(0, 2, SIZE).astype(bool)
     if dtype.kind == "int":
@@ -100,31 +106,41 @@ def sample(dtype: DType, low: float, high: float, rng: np.random.Generator) -> A
     if dtype.kind == "complex":
         values = values + 1j * rng.uniform(low, high, SIZE)
         return values.astype(dtype.numpy)
-    values[: len(SPECIAL)] = SPECIAL
+    if not without_special:
+        values[: len(SPECIAL)] = SPECIAL
     return rng.permutation(values).astype(dtype.numpy)
 
 
-def kernel_graph(applications: list[Application]) -> Graph:
-    """A graph of one kernel that computes all of them."""
-    builder = GraphBuilder("everything")
-    outer, inner, nodes = [], [], []
-    names = GraphBuilder("names")
+def kernel_graph(applications: Sequence[Application]) -> Graph:
+    """A graph of kernels, each of which computes several of them."""
+    parts = [
+        _one_kernel(applications[i : i + PER_KERNEL], i)
+        for i in range(0, len(applications), PER_KERNEL)
+    ]
+    inputs = tuple(v for part in parts for v in part.operands())
+    outputs = tuple(v for part in parts for v in part.results)
+    return Graph("everything", inputs, tuple(parts), outputs)
+
+
+def _one_kernel(applications: Sequence[Application], number: int) -> Node:
+    builder = GraphBuilder(f"everything_{number}")
+    outer = []
     for application in applications:
-        stand_ins = []
-        for array in application.operands:
-            spec = TensorSpec(dtype_of(array), array.shape)
-            outer.append(builder.input("x", spec))
-            stand_ins.append(names.input("x", spec))
-        inner += stand_ins
-        names.node(
-            application.operator,
-            tuple(stand_ins),
-            application.attributes,
-            hint=application.operator.name,
+        stand_ins = [
+            builder.input("x", TensorSpec(dtype_of(a), a.shape))
+            for a in application.operands
+        ]
+        outer += [Value(f"{v.name}_{number}", v.spec) for v in stand_ins]
+        name = application.operator.name
+        builder.node(
+            application.operator, tuple(stand_ins), application.attributes, hint=name
         )
-    nodes = names.nodes
-    outputs = tuple(n.result for n in nodes)
-    body = Graph("everything", tuple(inner), tuple(nodes), outputs)
-    results = tuple(Value(v.name, v.spec) for v in outputs)
-    node = Node(fused, (tuple(outer),), (("graph", body),), results)
-    return Graph("everything", tuple(outer), (node,), results)
+    outputs = [n.result for n in builder.nodes]
+    body = builder.finish(outputs)
+    results = tuple(Value(f"{v.name}_{number}", v.spec) for v in outputs)
+    return Node(fused, (tuple(outer),), (("graph", body),), results)
+
+
+def arrays_of(applications: Sequence[Application]) -> list[Array]:
+    """The inputs of their `kernel_graph`."""
+    return [a for application in applications for a in application.operands]

@@ -1,5 +1,6 @@
 """Runs emitted CUDA programs on the CPU, and compares them with the interpreter."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,11 +14,13 @@ from tracegrad.codegen.program import program_of
 from tracegrad.codegen.source import Source
 from tracegrad.device import run_quietly
 from tracegrad.dtypes import from_numpy_dtype
+from tracegrad.ir.builder import GraphBuilder
 from tracegrad.ir.graph import Graph
 from tracegrad.ir.interpreter import interpret_all
 from tracegrad.passes.decompose import Decompose
 from tracegrad.passes.fusion import Fuse
-from tracegrad.passes.spec_recorder import graph_of
+from tracegrad.passes.spec_recorder import SpecRecorder, graph_of
+from tracegrad.passes.vjp import derive
 from tracegrad.spec import ScalarSpec, Spec, TensorSpec
 
 Array = np.ndarray[Any, Any]
@@ -39,8 +42,40 @@ def fused_graph(
     return Fuse().run(Decompose().run(graph))
 
 
+def backward_graph(function: Callable[..., Any], inputs: Sequence[Any]) -> Graph:
+    """The graph from residuals and cotangents to the gradients of all inputs."""
+    builder = GraphBuilder("program")
+    values = [builder.input("x", spec_of(i), requires_grad=True) for i in inputs]
+    recorder = SpecRecorder(builder)
+    with recorder:
+        result = function(*map(recorder.tensor_for, values))
+    graph = builder.finish([recorder.value_of(result)])
+    return Fuse().run(Decompose().run(derive(graph).backward))
+
+
+def sample_inputs(graph: Graph, rng: np.random.Generator) -> list[Array]:
+    """Positive arrays for the inputs of a graph."""
+    specs = [v.spec for v in graph.inputs]
+    return [
+        rng.uniform(0.1, 1.0, s.shape).astype(s.dtype.numpy)
+        for s in specs
+        if isinstance(s, TensorSpec)
+    ]
+
+
 def emitted(graph: Graph) -> Source:
     return emit_cuda(program_of(graph))
+
+
+def cuda_text(source: Source) -> str:
+    """The CUDA C in an emitted module."""
+    found = re.search(r'SOURCE = r"""\n(.*?)"""', source.text, re.DOTALL)
+    assert found is not None, source.text
+    return found[1]
+
+
+def kernel_names(source: Source) -> list[str]:
+    return re.findall(r'RawKernel\(SOURCE, "(\w+)"', source.text)
 
 
 def on_device(cp: Any, given: Any) -> Any:

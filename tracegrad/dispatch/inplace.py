@@ -109,7 +109,7 @@ def check_writable(target: Tensor, name: str) -> None:
         raise InplaceError(f"{name}: there is no tensor to write into")
     array = target._array
     if array.__class__ is np.ndarray:
-        if 0 in array.strides and _overlaps_itself(array):
+        if array.size and 0 in array.strides and _overlaps_itself(array):
             raise InplaceError(
                 f"{name}: several elements of the target share one place in memory "
                 "(an expanded tensor); write into target.clone() instead"

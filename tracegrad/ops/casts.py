@@ -155,8 +155,7 @@ def to(
             device = given
         elif not isinstance(given, bool):
             raise ArgumentTypeError(
-                "to() takes a dtype, a device or a Tensor, not "
-                f"{type(given).__name__}"
+                f"to() takes a dtype, a device or a Tensor, not {type(given).__name__}"
             )
     result = self if dtype is None else as_dtype(self, dtype)
     result = result if device is None else _moved(result, _device(device))

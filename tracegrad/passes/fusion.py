@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias, final
 
-from tracegrad.ir.axes import Axes, Domain, add_node
+from tracegrad.ir.axes import Axes, Domain, add_node, start_domain
 from tracegrad.ir.builder import rebuilt
 from tracegrad.ir.fused import fused
 from tracegrad.ir.graph import Graph, Node, Value
@@ -172,7 +172,7 @@ def _fit(
         if new is None:
             return f"{nodes[-1].operator.name} is no part of a fused kernel"
         shape = max(shape, new.shape, key=_extent)
-    domain = Domain(shape)
+    domain = start_domain(nodes, shape)
     axes: dict[Value, Axes] = {}
     for member in nodes:
         found = add_node(member, domain, axes)
@@ -185,7 +185,8 @@ def _fit(
 def _extent(shape: Any) -> tuple[int, int]:
     total = 1
     for size in shape:
-        total *= size if isinstance(size, int) else 1 << 20
+        # A size of 0 is no smaller than one that broadcasts or is reduced.
+        total *= size if isinstance(size, int) and size else 1 << 20
     return total, len(shape)
 
 
