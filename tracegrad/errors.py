@@ -91,6 +91,10 @@ class GradcheckError(GradientError):
     """A derivative that differs from finite differences."""
 
 
+class TransformError(TracegradError, RuntimeError):
+    """Something that a functional transform (vmap, grad, …) can't do."""
+
+
 class InplaceError(TracegradError, RuntimeError):
     """A write that autograd or the memory layout forbids."""
 

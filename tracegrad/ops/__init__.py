@@ -7,6 +7,7 @@ from tracegrad.ops import (
     activations,
     aliasing,
     arithmetic,
+    batching,
     bitwise,
     casts,
     class_losses,
@@ -71,11 +72,13 @@ from tracegrad.ops import (
 
 # After all modules: what they define becomes methods of Tensor.
 dunders.install()
+batching.install()
 
 __all__ = [
     "activations",
     "aliasing",
     "arithmetic",
+    "batching",
     "bitwise",
     "casts",
     "class_losses",
