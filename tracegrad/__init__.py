@@ -19,10 +19,12 @@ from tracegrad.autograd import set_grad_enabled as set_grad_enabled
 from tracegrad.config import config as config
 from tracegrad.device import Device as Device
 from tracegrad.device import device as device
+from tracegrad.dispatch import copying as _copying
 from tracegrad.dispatch.generator import Generator as Generator
 from tracegrad.dispatch.generator import default_generator as default_generator
 from tracegrad.dispatch.operator import FUNCTIONS as _FUNCTIONS
 from tracegrad.dispatch.operator import OPERATORS as _OPERATORS
+from tracegrad.dispatch.printing import set_printoptions as set_printoptions
 from tracegrad.dispatch.tensor import Parameter as Parameter
 from tracegrad.dispatch.tensor import Tensor as Tensor
 from tracegrad.dtypes import ALIASES as _ALIASES
@@ -31,6 +33,10 @@ from tracegrad.dtypes import DType as dtype
 from tracegrad.dtypes import get_default_dtype as get_default_dtype
 from tracegrad.dtypes import promote_types as promote_types
 from tracegrad.dtypes import set_default_dtype as set_default_dtype
+from tracegrad.ops.memory_formats import channels_last as channels_last
+from tracegrad.ops.memory_formats import channels_last_3d as channels_last_3d
+from tracegrad.ops.memory_formats import contiguous_format as contiguous_format
+from tracegrad.ops.memory_formats import preserve_format as preserve_format
 from tracegrad.sizes import Size as Size
 
 __version__ = "0.1.0.dev0"

@@ -56,7 +56,7 @@ class IndexRangeError(TracegradError, IndexError):
 
 
 class ElementIndexError(IndexRangeError, RuntimeError):
-    """An index out of range in an index tensor, where PyTorch raises a RuntimeError."""
+    """An index out of range where PyTorch raises a RuntimeError, or now one now other."""
 
 
 class ScalarError(TracegradError, RuntimeError):
@@ -109,3 +109,7 @@ class CaptureError(TracegradError, RuntimeError):
 
 class CompileError(TracegradError, RuntimeError):
     """Emitted source that a compiler refused."""
+
+
+class CommandError(TracegradError, ValueError):
+    """A command line that can't be carried out."""

@@ -85,14 +85,15 @@ def _line_of(code: CodeType, instruction: int) -> int:
     return code.co_firstlineno
 
 
-def _is_ours(filename: str) -> bool:
+def is_ours(filename: str) -> bool:
+    """Return whether a file's code is tracegrad's own, emitted code included."""
     return filename.startswith((_PACKAGE, "<tracegrad"))
 
 
 def user_frame() -> FrameType | None:
     """Return the innermost frame that is not tracegrad's own."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_ours(frame.f_code.co_filename):
+    while frame is not None and is_ours(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
 

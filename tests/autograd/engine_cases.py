@@ -915,12 +915,16 @@ def an_error_in_backward_leaves_nothing(lib: Any) -> Any:
 # -- 73: modes ----------------------------------------------------------------------------
 
 
+def _parameter(lib: Any) -> Any:
+    return lib.Parameter if hasattr(lib, "Parameter") else lib.nn.Parameter
+
+
 @case(73, [False, True, True])
 def results_without_a_tape(lib: Any) -> Any:
     x = leaf(lib, 1.0)
     with lib.no_grad():
         y = x * 2
-        p = lib.nn.Parameter(lib.ones(1)) if hasattr(lib, "nn") else x
+        p = _parameter(lib)(lib.ones(1))
     return y.requires_grad, y.is_leaf, p.requires_grad
 
 

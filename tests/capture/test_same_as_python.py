@@ -11,6 +11,7 @@ import pytest
 from tests.capture import corpus
 from tests.capture.leaf import Leaves, Recording
 from tracegrad.capture.instrument import instrument
+from tracegrad.capture.reads import ReadRecorder
 
 CORPUS = Path(corpus.__file__)
 
@@ -102,3 +103,21 @@ def test_names_of_code_are_as_in_source() -> None:
 def nested(code: CodeType) -> list[CodeType]:
     inner = [c for c in code.co_consts if isinstance(c, CodeType)]
     return [code, *(n for c in inner for n in nested(c))]
+
+
+def test_an_attribute_named_like_the_function() -> None:
+    """Names of attributes are the user's text, whatever the function is called."""
+
+    class Counter:
+        def __init__(self) -> None:
+            self.count = 0
+
+        def step(self) -> int:
+            return self.count + 1
+
+    counter = Counter()
+
+    def step() -> int:
+        return counter.step()
+
+    assert ReadRecorder(Leaves()).run(step, (), {}) == 1

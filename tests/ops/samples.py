@@ -26,7 +26,9 @@ class Sample:
 
     def mapped(self, function: Callable[[Any], Any]) -> "Sample":
         """Return the sample with a function applied to each array."""
-        return Sample(tuple(_mapped(o, function) for o in self.operands), self.attributes)
+        return Sample(
+            tuple(_mapped(o, function) for o in self.operands), self.attributes
+        )
 
 
 def _mapped(operand: Any, function: Callable[[Any], Any]) -> Any:
@@ -172,4 +174,3 @@ def tested() -> list[str]:
         for name, operator in OPERATORS.items()
         if operator.examples is not None or "pointwise" in operator.facts
     )
-

@@ -10,9 +10,10 @@ import tracegrad as tg
 import tracegrad.ir as ir
 from tests.support.random_graphs import differences, laid_out_like
 from tests.support.round_trip import check_round_trip
+from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.tensor import Tensor, wrap
-from tracegrad.dtypes import DType
-from tracegrad.errors import VerifyError
+from tracegrad.dtypes import BY_CODE, DType
+from tracegrad.errors import TracegradError, VerifyError
 from tracegrad.ir.graph import Graph
 from tracegrad.ir.interpreter import interpret
 from tracegrad.ir.patterns import Any_, Number, apply
@@ -103,9 +104,7 @@ def test_rule_keeps_every_bit(rule: Rule, seed: int) -> None:
 
 def shared(results: tuple[Tensor, ...], given: list[Tensor]) -> list[bool]:
     """Return which results lie in the memory of which arguments."""
-    return [
-        np.may_share_memory(a._array, b._array) for a in results for b in given
-    ]
+    return [np.may_share_memory(a._array, b._array) for a in results for b in given]
 
 
 @pytest.mark.parametrize("rule", INEXACT_RULES, ids=named)
@@ -142,16 +141,14 @@ def test_a_wrong_rule_is_found(seed: int) -> None:
     wrong = Rule(
         "add-zero",
         apply("add", Any_("x"), Number("number", lambda n: n == 0)),
-        lambda found, build: build.apply(
-            "clone", found.value("x"), contiguous=False
-        ),
+        lambda found, build: build.apply("clone", found.value("x"), contiguous=False),
         "graph f(%x: f32[3]) {\n %y: f32[3] = add(%x, 0.0)\n return %y\n}",
     )
     with pytest.raises(AssertionError, match="became"):
         test_rule_keeps_every_bit(wrong, seed)
 
 
-# -- tables ------------------------------------------------------------------------
+# -- tables --------------------------------------------------------------------
 
 # Pairs that some graph could match at once, and why that is well: each was looked at.
 # The first of a pair is applied where both match one node.
@@ -175,6 +172,15 @@ REVIEWED = {
             ("slice-of-slice", "slice-of-slice"),
             ("detach-of-detach", "detach-of-detach"),
             ("cast-through", "cast-through"),
+        ],
+    "three of one operator: any two of them can go":
+        [
+            (name, name)
+            for name in (
+                *(f"{op}-of-{op}" for op in ("bitwise_not", "logical_not", "conj")),
+                *(f"{op}-of-{op}" for op in ("abs", "sign", "floor", "ceil")),
+                *(f"{op}-of-{op}" for op in ("trunc", "round")),
+            )
         ],
     "an odd chain of negatives leaves one, whichever pair goes":
         [
@@ -224,7 +230,7 @@ def test_a_planted_overlap_is_found() -> None:
     ]
 
 
-# -- the driver ----------------------------------------------------------------------
+# -- the driver ----------------------------------------------------------------
 
 CHAIN = """
 graph f(%x: f32[3]) {{
@@ -296,3 +302,20 @@ def test_commutative_patterns_match_both_orders() -> None:
         (_, node) = rewrite(ir.parse(text), SIMPLIFY_RULES).nodes
         assert str(node) == "%y: f32[3] = sub(%x, %w)"
         assert (str(node.location), node.scope) == ("model.py:4", "loss")
+
+
+# -- properties that canonicalization relies on --------------------------------
+
+COMMUTATIVE = [op for op in OPERATORS.values() if op.commutative]
+
+
+@pytest.mark.parametrize("operator", COMMUTATIVE, ids=lambda op: op.name)
+@pytest.mark.parametrize("code", [c for c in CODES if not BY_CODE[c].is_complex])
+def test_commutative_operators_commute(operator: OpDef, code: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = (wrap(hard(BY_CODE[code], 200, rng)) for _ in range(2))
+    try:
+        expected = operator(x, y)
+    except TracegradError:
+        return
+    assert differences([expected], [operator(y, x)]) == []

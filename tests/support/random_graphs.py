@@ -34,7 +34,17 @@ from tracegrad.spec import Spec, StateSpec, TensorSpec
 DTYPES = (float32, float32, float32, float64, float16, int64, int32, bool_)
 NUMBERS = (2, 0.5, -1.0, 0, 1, 3.0, True)
 LARGEST = 96
-HARD = (0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan"), 1e-42, 3.5e-310)
+HARD = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    float("inf"),
+    float("-inf"),
+    float("nan"),
+    1e-42,
+    3.5e-310,
+)
 
 
 @final
@@ -74,7 +84,9 @@ class RandomGraphs:
         return self._builder.input("x", spec, floating and self._rng.random() < 0.3)
 
     def _shape(self) -> tuple[int, ...]:
-        return tuple(self._rng.choice((1, 2, 3, 4)) for _ in range(self._rng.randint(0, 3)))
+        return tuple(
+            self._rng.choice((1, 2, 3, 4)) for _ in range(self._rng.randint(0, 3))
+        )
 
     def _constant(self) -> None:
         array = np.asarray(self._rng.choices(HARD, k=3), self._rng.choice(("f4", "f8")))
@@ -127,7 +139,7 @@ class RandomGraphs:
     def _scope(self) -> str:
         return self._rng.choice(("", "", "softmax"))
 
-    # -- makers: proposals of operands and attributes -----------------------------------
+    # -- makers: proposals of operands and attributes --------------------------
 
     def value(self) -> Value:
         """Return a value, more often a recent one."""
@@ -163,7 +175,7 @@ class RandomGraphs:
         rank = len(value.spec.shape)  # type: ignore[union-attr]
         dims = tuple(d for d in range(rank) if self._rng.random() < 0.6)
         known: dict[str, Any] = {
-            "dim": dims,
+            "dim": dims if operator.family == "reduction" else rank - 1,
             "keepdim": self._rng.random() < 0.5,
             "dtype": None,
         }
@@ -173,15 +185,7 @@ class RandomGraphs:
         """Propose a view, brought to the form that the operator calls canonical."""
         value = self.value()
         shape = value.spec.shape  # type: ignore[union-attr]
-        proposal = self._with(operator, value, self._view_attributes(operator, shape))
-        canonical = operator.facts.get("canonical")
-        if proposal is None or canonical is None:
-            return proposal
-        inputs, attributes = proposal
-        try:
-            return inputs, canonical((wrap(value.spec),), attributes)
-        except (TracegradError, IndexError):
-            return None
+        return self._with(operator, value, self._view_attributes(operator, shape))
 
     def _view_attributes(self, operator: OpDef, shape: Any) -> dict[str, Any]:
         rng, rank = self._rng, len(shape)
@@ -190,7 +194,9 @@ class RandomGraphs:
         dim = rng.randrange(max(rank, 1))
         size = shape[dim] if rank else 1
         targets = {
-            "view": rng.choice(((-1,), (1, -1), (2, -1), tuple(reversed(shape)), shape)),
+            "view": rng.choice(
+                ((-1,), (1, -1), (2, -1), tuple(reversed(shape)), shape)
+            ),
             "expand": (rng.choice((1, 2)), *(s if s > 1 else 2 for s in shape)),
         }
         return {
@@ -207,9 +213,17 @@ class RandomGraphs:
         }
 
     def _with(self, operator: OpDef, value: Value, known: dict[str, Any]) -> Any:
-        if any(p.name not in known for p in operator.attributes):
+        names = [p.name for p in operator.attributes]
+        if len(operator.operands) != 1 or not known.keys() >= set(names):
             return None
-        return (value,), {p.name: known[p.name] for p in operator.attributes}
+        attributes = {name: known[name] for name in names}
+        canonical = operator.facts.get("canonical")
+        try:
+            if canonical is not None:
+                attributes = canonical((wrap(value.spec),), attributes)
+        except (TracegradError, IndexError):
+            return None
+        return (value,), attributes
 
     def contraction(self, operator: OpDef) -> Any:
         """Propose two operands."""
@@ -229,23 +243,23 @@ class RandomGraphs:
         known = {"shape": self._shape(), "dtype": float32, "low": 0.0, "high": 1.0}
         return (self._state,), known
 
-    def several(self, operator: OpDef) -> Any:
-        """Propose `max` and its like: an operator of one operand with several results."""
-        return self.reduction(operator)
-
     def view_write(self, operator: OpDef) -> Any:
         """Propose a value written through a view that is there."""
-        views = [n for n in self._builder.nodes if n.operator.is_view and len(n.inputs) == 1]
+        views = [
+            n for n in self._builder.nodes if n.operator.is_view and len(n.inputs) == 1
+        ]
         if not views:
             return None
         node = self._rng.choice(views)
         path = ((node.operator, node.attributes, 0),)
-        result = self._rng.choice([v for v in self._pool if v.spec == node.result.spec] or [None])
+        result = self._rng.choice(
+            [v for v in self._pool if v.spec == node.result.spec] or [None]
+        )
         if result is None or len(node.results) > 1 or _overlaps(result.spec):
             return None
         return (node.inputs[0], result), {"path": path}
 
-    # -- what follows the nodes -----------------------------------------------------------
+    # -- what follows the nodes ------------------------------------------------
 
     def _finish(self) -> Graph:
         rng, builder = self._rng, self._builder
@@ -266,7 +280,9 @@ class RandomGraphs:
         same = [v for v in self._pool if _same_kind(v.spec, target.spec)]
         if rng.random() < 0.3:
             bumps = rng.randint(1, 3)
-            writes.append(WriteStorage(target, rng.choice(same), bumps, self._location()))
+            writes.append(
+                WriteStorage(target, rng.choice(same), bumps, self._location())
+            )
         if rng.random() < 0.2:
             writes.append(BindGrad(target, rng.choice([None, *same]), self._location()))
 
@@ -305,7 +321,7 @@ def random_graphs(seed: int, count: int) -> Iterator[Graph]:
         yield random_graph(1000 * seed + index, 1 + (7 * index) % 40)
 
 
-# -- running them ------------------------------------------------------------------
+# -- running them --------------------------------------------------------------
 
 
 def random_inputs(graph: Graph, seed: int) -> list[Any]:

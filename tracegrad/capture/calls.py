@@ -26,6 +26,7 @@ from tracegrad.capture.purity import (
     module_purity,
 )
 from tracegrad.capture.trust import is_assumed_pure, is_generated
+from tracegrad.dispatch.state import paused_recorder
 
 if TYPE_CHECKING:
     from tracegrad.capture.reads import ReadRecorder
@@ -43,6 +44,8 @@ def callee(recorder: "ReadRecorder", function: Any, location: Location) -> Calle
         return _handled(recorder, handler, function, location)
     if is_assumed_pure(function):
         return _reading(recorder, recorder.vouched(function), location)
+    if hasattr(function, "__tracegrad_outside__"):
+        return _outside(recorder, function)
     if kind is types.FunctionType:
         return _function(recorder, function, location)
     if kind is types.MethodType:
@@ -62,6 +65,17 @@ _BUILTINS = (
     types.ClassMethodDescriptorType,
     np.ufunc,
 )
+
+
+def _outside(recorder: "ReadRecorder", function: Any) -> Callee:
+    """Call a preparation: what it makes counts as made before the recording."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        recorder.leaves.preparing(getattr(function, "__self__", None))
+        with paused_recorder():
+            return recorder.vouched(function)(*args, **kwargs)
+
+    return call
 
 
 def _handled(
@@ -293,10 +307,15 @@ def _bound(
         read = special.of_container(recorder, owner, name, path, location)
         if read is not None:
             return read
-        shown = recorder.contents(owner, location, 4, True)
+        # These hand elements on without a look into them.
+        depth = 1 if name in _SHALLOW_METHODS else 4
+        shown = recorder.contents(owner, location, depth, depth > 1)
         if shown is not owner:
             function = getattr(shown, name)
     return _trusted(recorder, function, purity, location)
+
+
+_SHALLOW_METHODS = frozenset({"values", "items", "keys", "copy"})
 
 
 def _said(owner: Any, name: str, path: Path | None, function: Any) -> str:

@@ -19,6 +19,7 @@ class Journal:
         self._tensors: dict[int, tuple[Tensor, Any, Any, int]] = {}
         self._grads: dict[int, tuple[Tensor, Any]] = {}
         self._engines: dict[int, tuple[Generator, Any]] = {}
+        self._states: dict[int, tuple[dict[Any, Any], dict[Any, Any]]] = {}
 
     def writing(self, tensor: Tensor) -> None:
         """Note that the memory and the tape position of `tensor` are about to change."""
@@ -40,6 +41,10 @@ class Journal:
             id(generator), (generator, generator.engine.clone())
         )
 
+    def preparing(self, state: dict[Any, Any]) -> None:
+        """Note that an object's state is about to be made."""
+        self._states.setdefault(id(state), (state, dict(state)))
+
     def undo(self) -> None:
         """Put everything back."""
         for array, before in reversed(self._arrays.values()):
@@ -49,5 +54,8 @@ class Journal:
             version[0] = count
         for tensor, grad in self._grads.values():
             tensor._grad = grad
+        for state, entries in self._states.values():
+            state.clear()
+            state.update(entries)
         for generator, engine in self._engines.values():
             generator.engine = engine

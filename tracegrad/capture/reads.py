@@ -70,6 +70,10 @@ class Leaves(Protocol):
         """The attribute `name` of a leaf; its path is None if it was born inside."""
         ...
 
+    def preparing(self, owner: Any) -> None:
+        """An object is about to prepare its ``state``, outside the recording."""
+        ...
+
     def store(self, value: Any, name: str, location: Location) -> str | None:
         """An attribute of a leaf is about to be set: the sentence, if an effect."""
         ...

@@ -251,12 +251,15 @@ def _renamed(code: CodeType, old: str, new: str) -> CodeType:
     if name != old and not name.startswith(old + "."):
         return code
     right = new + name[len(old) :]
+    is_class_body = not code.co_flags & inspect.CO_OPTIMIZED
 
     def rename(const: Any) -> Any:
         if isinstance(const, CodeType):
             return _renamed(const, old, new)
-        # A class body stores its own qualified name from a constant.
-        return right if const == name and isinstance(const, str) else const
+        # A class body stores its own qualified name from a constant. In a function
+        # such a text is the user's, an attribute's name for instance.
+        stored = is_class_body and const == name and isinstance(const, str)
+        return right if stored else const
 
     consts = tuple(rename(const) for const in code.co_consts)
     return code.replace(co_qualname=right, co_consts=consts)

@@ -7,7 +7,8 @@ thread has something installed, so that the fast path reads no thread-local.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar, final
 
 if TYPE_CHECKING:
     from tracegrad.dispatch.protocols import Recorder, Transform
@@ -128,3 +129,18 @@ class no_tape:  # noqa: N801 - a context manager used like a function
 
     def __exit__(self, *exception: object) -> None:
         set_grad_enabled(self._before)
+
+
+_F = TypeVar("_F", bound=Callable[..., object])
+
+
+def outside_recording(function: _F) -> _F:
+    """Mark a method that captures run unrecorded and unguarded (decorator).
+
+    For preparations that look at no tensor's value and do nothing when they were done
+    before, such as making an optimizer's state: what they make counts as having been
+    there before the captured call. What they change must be in the ``state`` dictionary
+    of their object.
+    """
+    function.__dict__["__tracegrad_outside__"] = True
+    return function

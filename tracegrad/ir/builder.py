@@ -18,6 +18,8 @@ from tracegrad.ir.graph import (
     Operand,
     Value,
     WriteBack,
+    WriteState,
+    WriteStorage,
 )
 from tracegrad.location import Location
 from tracegrad.spec import Spec, StateSpec
@@ -35,15 +37,12 @@ class Names:
         base = re.sub(r"\W", "_", hint, flags=re.ASCII).strip("_") or "v"
         if base[0].isdigit() or keyword.iskeyword(base):
             base = "v_" + base
-        count = self._used.get(base, 0)
-        self._used[base] = count + 1
-        if count == 0:
-            return base
-        candidate = f"{base}_{count}"
-        if candidate in self._used:
-            return self.unique(candidate)
-        self._used[candidate] = 1
-        return candidate
+        name = base
+        while name in self._used:
+            name = f"{base}_{self._used[base]}"
+            self._used[base] += 1
+        self._used[name] = 1
+        return name
 
 
 def result_specs(
@@ -122,6 +121,11 @@ class GraphBuilder:
             self._renamed.add(value)
             object.__setattr__(value, "name", self.names.unique(hint))
 
+    def rename_input(self, value: Value, hint: str) -> None:
+        """Give an input another name, before the graph is finished."""
+        if re.sub(r"\W", "_", hint).strip("_") != value.name:
+            object.__setattr__(value, "name", self.names.unique(hint))
+
     def finish(self, outputs: Iterable[Value]) -> Graph:
         """Return the graph."""
         return Graph(
@@ -187,6 +191,6 @@ def _write(write: WriteBack, replaced: Mapping[Value, Value]) -> WriteBack:
     value = replaced[write.value]
     if isinstance(write, BindGrad):
         return BindGrad(write.target, value, write.location)
-    if hasattr(write, "bumps"):
-        return type(write)(write.target, value, write.bumps, write.location)
-    return type(write)(write.target, value, location=write.location)
+    if isinstance(write, WriteStorage):
+        return WriteStorage(write.target, value, write.bumps, write.location)
+    return WriteState(write.target, value, write.location)

@@ -90,7 +90,9 @@ def _chosen(
     try:
         return choose(*args, **kwargs)
     except TypeError as error:
-        if isinstance(error, ArgumentTypeError) or not _is_call_error(choose, args, kwargs):
+        if isinstance(error, ArgumentTypeError) or not _is_call_error(
+            choose, args, kwargs
+        ):
             raise
         raise ArgumentTypeError(f"{name}(): {error}") from None
 
@@ -136,5 +138,7 @@ def _choice_of(operator: OpDef) -> Chooser:
     def choose(*operands: Any) -> Choice:
         return Choice(operator, operands)
 
-    choose.__doc__ = f"{operator.doc.splitlines()[0]}\n\nA second name of `{operator.name}`."
+    choose.__doc__ = (
+        f"{operator.doc.splitlines()[0]}\n\nA second name of `{operator.name}`."
+    )
     return choose

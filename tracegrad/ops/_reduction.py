@@ -37,6 +37,10 @@ class Reduction:
     start: Callable[[DType], Any]
     result_dtype: Callable[[DType], DType]
 
+    def dtype(self, operand: DType, wanted: DType | None) -> DType:
+        """Return the result's dtype: the attribute of that name, or what follows."""
+        return wanted or self.result_dtype(operand)
+
 
 def canonical_dims(name: str, dim: Any, ndim: int) -> tuple[int, ...]:
     """Return the dimensions to reduce, sorted and counted from the front.
@@ -104,13 +108,12 @@ def _make_kernel(name: str, facts: Reduction) -> Callable[..., Any]:
     code = compile(
         f"lambda np, x, axis, keepdims: {plain}", f"<tracegrad operator {name}>", "eval"
     )
-    function = eval(code, {"__builtins__": {}})  # noqa: S307 - our own definition
+    function = eval(code, {"__builtins__": {}})
 
     def kernel(
         xp: Any, input: Any, dim: tuple[int, ...], keepdim: bool, **attributes: Any
     ) -> Any:
-        given = attributes.get("dtype") or from_numpy_dtype(input.dtype)
-        result = facts.result_dtype(given)
+        result = facts.dtype(from_numpy_dtype(input.dtype), attributes.get("dtype"))
         carried = accumulate_dtype(result)
         value = function(xp, convert(xp, input, carried), dim, keepdim)
         return xp.ascontiguousarray(convert(xp, xp.asarray(value), result)).reshape(
@@ -124,7 +127,7 @@ def _make_abstract(facts: Reduction) -> Callable[..., TensorSpec]:
     def abstract(
         input: TensorSpec, dim: tuple[int, ...], keepdim: bool, **attributes: Any
     ) -> TensorSpec:
-        result = facts.result_dtype(attributes.get("dtype") or input.dtype)
+        result = facts.dtype(input.dtype, attributes.get("dtype"))
         shape = reduced_shape(input.shape, dim, keepdim)
         return TensorSpec(result, shape, (), input.device)
 

@@ -10,14 +10,15 @@ from typing import Any
 
 from tracegrad.dispatch.rules import times
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentError
+from tracegrad.errors import ArgumentError, ArgumentValueError
 from tracegrad.ops._functions import Choice, choosing
 from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops._promotion import arithmetic
 from tracegrad.ops.comparison import gt, le
-from tracegrad.ops.error_functions import erf, sigmoid
+from tracegrad.ops.error_functions import erf
 from tracegrad.ops.exponential import exp
 from tracegrad.ops.hyperbolic import tanh
+from tracegrad.ops.logistic import sigmoid
 from tracegrad.ops.selection import clamp_both, where
 
 _HIDDEN = {"public": False, "method": False, "inplace": False}
@@ -70,7 +71,9 @@ def _relu(input: Any, inplace: bool = False) -> Choice:
         )
     },
     c={"float": "{input} > 0 ? {input} : {input} * {negative_slope}"},
-    reference=lambda input, negative_slope: max(input, 0) + negative_slope * min(input, 0),
+    reference=lambda input, negative_slope: (
+        max(input, 0) + negative_slope * min(input, 0)
+    ),
     examples=lambda rng: [((rng.normal(size=(3, 4)),), {"negative_slope": 0.1})],
     **_HIDDEN,
 )
@@ -79,12 +82,8 @@ def leaky_rectified(input: Tensor, negative_slope: float) -> Tensor:
 
 
 leaky_rectified.vjp(
-    input=lambda ct, input, negative_slope: where(
-        gt(input, 0), ct, ct * negative_slope
-    )
-).jvp(
-    input=lambda t, input, negative_slope: where(gt(input, 0), t, t * negative_slope)
-)
+    input=lambda ct, input, negative_slope: where(gt(input, 0), ct, ct * negative_slope)
+).jvp(input=lambda t, input, negative_slope: where(gt(input, 0), t, t * negative_slope))
 
 
 @choosing("leaky_relu", method=False, inplace=False)
@@ -200,8 +199,8 @@ def hard_swish(input: Tensor) -> Tensor:
 
 
 def _hard_swish_slope(input: Any) -> Any:
-    middle = where(input < 3, input * (1 / 3) + 0.5, 1)
-    return where(le(input, -3), 0, middle)
+    above = where(input >= 3, 1, input * (1 / 3) + 0.5)
+    return where(le(input, -3), 0, above)
 
 
 hard_swish.derivative(input=times(_hard_swish_slope))
@@ -255,9 +254,8 @@ def _exponential_slope(
     input: Any, alpha: float, scale: float, input_scale: float
 ) -> Any:
     """Return the slope; exp() sees no large number, so that no order of it is NaN."""
-    above = gt(input, 0)
-    below = exp(where(above, 0, input) * input_scale)
-    return where(above, scale, below * (alpha * scale * input_scale))
+    below = exp(where(input >= 0, 0, input) * input_scale)
+    return where(gt(input, 0), scale, below * (alpha * scale * input_scale))
 
 
 exponential_unit.derivative(input=times(_exponential_slope))
@@ -304,12 +302,8 @@ def _celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Choice:
     Source: Barron, "Continuously Differentiable Exponential Linear Units" (2017).
     """
     if alpha == 0:
-        raise ZeroAlphaError("celu: alpha can't be 0")
+        raise ArgumentValueError("celu: alpha can't be 0")
     return _unit(input, alpha, 1.0, 1.0 / alpha, inplace)
-
-
-class ZeroAlphaError(ArgumentError, RuntimeError):
-    """An exponential unit of no width; PyTorch raises a RuntimeError."""
 
 
 # -- smooth ones --------------------------------------------------------------------
@@ -327,7 +321,9 @@ _CUBIC = 0.044715
             f"np.add(tg_erf(np, np.multiply({{input}}, {_ROOT_HALF!r})), 1))"
         )
     },
-    c={"float": f"{{input}} * ({{T}})0.5 * (erf{{f}}({{input}} * ({{T}}){_ROOT_HALF!r}) + 1)"},
+    c={
+        "float": f"{{input}} * ({{T}})0.5 * (erf{{f}}({{input}} * ({{T}}){_ROOT_HALF!r}) + 1)"
+    },
     reference=lambda input: input * math.erfc(-input * _ROOT_HALF) / 2,
     **_HIDDEN,
 )
@@ -399,14 +395,10 @@ def _gelu(input: Any, approximate: str = "none") -> Choice:
     """
     found = {"none": gaussian_unit, "tanh": gelu_tanh}.get(approximate)
     if found is None:
-        raise UnknownModeError(
+        raise ArgumentValueError(
             f"gelu: approximate must be 'none' or 'tanh', not {approximate!r}"
         )
     return Choice(found, (input,))
-
-
-class UnknownModeError(ArgumentError, RuntimeError):
-    """An approximation that is not there; PyTorch raises a RuntimeError."""
 
 
 _SILU = "np.divide({input}, np.add(np.exp(np.negative({input})), 1))"

@@ -19,6 +19,7 @@ from tracegrad.ops._promotion import (
     weighted,
 )
 
+
 def is_bool(x: Any) -> bool:
     """Return whether `x` is a bool or a tensor of bools."""
     return x.dtype is bool_ if isinstance(x, Tensor) else isinstance(x, bool)

@@ -155,8 +155,7 @@ def to(
             device = given
         elif not isinstance(given, bool):
             raise ArgumentTypeError(
-                "to() takes a dtype, a device or a Tensor, not "
-                f"{type(given).__name__}"
+                f"to() takes a dtype, a device or a Tensor, not {type(given).__name__}"
             )
     result = self if dtype is None else as_dtype(self, dtype)
     result = result if device is None else _moved(result, _device(device))
@@ -241,3 +240,11 @@ _TYPE_NAMES = {
 def cpu(self: Tensor) -> Tensor:
     """Return the tensor on the CPU: itself if it is there."""
     return to(self, device="cpu")
+
+
+@method("cuda")
+def cuda(self: Tensor, device: Any = None) -> Tensor:
+    """Return the tensor on a CUDA device: itself if it is there."""
+    if device is None or isinstance(device, int):
+        device = Device("cuda", device)
+    return to(self, device=device)  # type: ignore[no-any-return]

@@ -111,7 +111,9 @@ Tensor.imag = property(imag)  # type: ignore[attr-defined]
         "float": "np.where(np.isnan({input}), {input}, np.where({input} < 0, np.pi, 0))",
         "complex": "np.angle({input})",
     },
-    c={"float": "{input} != {input} ? {input} : {input} < 0 ? ({T})3.14159265358979323846 : 0"},
+    c={
+        "float": "{input} != {input} ? {input} : {input} < 0 ? ({T})3.14159265358979323846 : 0"
+    },
     promote=floating_real_part,
     domain=(0.5, 3.0),
     inplace=False,

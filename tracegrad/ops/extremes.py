@@ -7,7 +7,7 @@ from typing import Any
 from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_, int64, uint8
-from tracegrad.errors import ArgumentTypeError, DTypeError, IndexRangeError, ShapeError
+from tracegrad.errors import ArgumentTypeError, DTypeError, IndexRangeError
 from tracegrad.ops._families import primitive
 from tracegrad.ops._reduction import canonical_dim, reduced_shape
 from tracegrad.ops._results import MinMax, ValuesIndices
@@ -62,6 +62,10 @@ def _place_kernel(
         xp, input, dim, keepdim, largest=True
     ),
     canonical=_canonical,
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), 1, True), {}),
+        ((rng.standard_normal((2, 3)),), {}),
+    ],
 )
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the largest element, the first of equal ones; of NaN before all.
@@ -77,6 +81,10 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
         xp, input, dim, keepdim, largest=False
     ),
     canonical=_canonical,
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), 1, True), {}),
+        ((rng.standard_normal((2, 3)),), {}),
+    ],
 )
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the smallest element, the first of equal ones; of NaN before all.
@@ -110,7 +118,7 @@ def _along(input: Tensor, dim: Any, keepdim: bool, find: Any, name: str) -> Any:
 
 
 @public_function()
-def max(  # noqa: A001 - PyTorch's name
+def max(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None
 ) -> Any:
     """Return the largest element: of all, along a dimension, or of two tensors.
@@ -146,7 +154,7 @@ def max(  # noqa: A001 - PyTorch's name
 
 
 @public_function()
-def min(  # noqa: A001 - PyTorch's name
+def min(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None
 ) -> Any:
     """Return the smallest element: of all, along a dimension, or of two tensors.
@@ -169,17 +177,16 @@ def min(  # noqa: A001 - PyTorch's name
 
 
 @public_function()
-def aminmax(
-    input: Tensor, *, dim: int | None = None, keepdim: bool = False
-) -> MinMax:
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
     """Return the smallest and the largest element, of all or along a dimension.
 
     Raises
     ------
     ShapeError
         If there is no element to choose.
+    IndexRangeError
+        If the dimension is empty or out of range.
     """
-    dims = range(input.ndim) if dim is None else (canonical_dim("aminmax", dim, input.ndim),)
-    if any(input.shape[d] == 0 for d in dims if input.ndim):
-        raise ShapeError("aminmax: an empty dimension has no extremes")
+    if dim is None:
+        check_nonempty("aminmax()", input)
     return MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim))

@@ -35,13 +35,14 @@ def _nonzero_abstract(input: TensorSpec) -> TensorSpec:
         )
     # The size is not known from the spec: a name of its own stands for it.
     count = SymbolicSize.named("nonzero")
-    return TensorSpec(int64, (count, input.ndim), (), input.device)
+    return TensorSpec(int64, (count, input.ndim), (1, count), input.device)
 
 
 def _nonzero_kernel(xp: Any, input: Any) -> Any:
     if input.ndim == 0:
         return xp.zeros((int(bool(input)), 0), dtype="int64")
-    return xp.stack(xp.nonzero(input), axis=1).astype("int64")
+    # One vector for each dimension lies in one piece, as in PyTorch.
+    return xp.stack(xp.nonzero(input)).astype("int64", copy=False).T
 
 
 @primitive(
@@ -49,6 +50,7 @@ def _nonzero_kernel(xp: Any, input: Any) -> Any:
     name="nonzero",
     abstract=_nonzero_abstract,
     kernel=_nonzero_kernel,
+    examples=lambda rng: [((rng.integers(0, 2, (2, 5)),), {})],
     dynamic_size=True,
     public=False,
     method=False,
@@ -127,9 +129,7 @@ def _index_examples(rng: Any) -> Any:
     method=False,
     examples=_index_examples,
 )
-def index(
-    input: Tensor, indices: Sequence[Tensor], dims: tuple[int, ...]
-) -> Tensor:
+def index(input: Tensor, indices: Sequence[Tensor], dims: tuple[int, ...]) -> Tensor:
     """Elements at index tensors, one for each of some dimensions."""
 
 

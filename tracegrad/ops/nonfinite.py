@@ -12,7 +12,6 @@ from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops.predicates import isfinite
 
 
-
 _LARGEST = {
     "float16": 65504.0,
     "bfloat16": float.fromhex("0x1.fep127"),

@@ -76,7 +76,12 @@ def isneginf(input: Tensor) -> Tensor:
         "int": "np.less({input}, 0)",
         "float": "np.signbit({input})",
     },
-    c={"bool": "0", "uint": "0", "int": "{input} < 0", "float": "signbit({input}) != 0"},
+    c={
+        "bool": "0",
+        "uint": "0",
+        "int": "{input} < 0",
+        "float": "signbit({input}) != 0",
+    },
     promote=asking,
     inplace=False,
 )
@@ -150,15 +155,12 @@ def equal(input: Tensor, other: Tensor) -> bool:
     ------
     ArgumentTypeError
         If one is no Tensor.
-    DTypeError
-        If the dtypes differ.
     """
     for given in (input, other):
         if not isinstance(given, Tensor):
             raise ArgumentTypeError(
                 f"equal compares two Tensors, not a {type(given).__name__}"
             )
-    _check_same_dtype("equal", input, other)
     if input._array.shape != other._array.shape:
         return False
     return int(sum_(ne(input, other)).item()) == 0

@@ -107,7 +107,9 @@ def _round(input: Any, *, decimals: int = 0) -> Choice:
     if decimals == 0:
         return Choice(round_to_even, (input,))
     if isinstance(input, Tensor) and input.dtype.kind != "float":
-        raise DTypeError(f"round: decimals need a floating tensor, not {input.dtype.name}")
+        raise DTypeError(
+            f"round: decimals need a floating tensor, not {input.dtype.name}"
+        )
     up, down = 10.0 ** max(decimals, 0), 10.0 ** max(-decimals, 0)
     return Choice(round_to_multiple, (input,), {"up": up, "down": down})
 

@@ -7,7 +7,7 @@ from typing import Any
 from tracegrad.dispatch.operator import FUNCTIONS, OpDef, public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bool_, uint8
-from tracegrad.errors import ArgumentError, DTypeError
+from tracegrad.errors import ArgumentError, ArgumentValueError, DTypeError
 from tracegrad.ops._functions import Choice, choosing, method
 from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops._promotion import Typed, Types, arithmetic, common
@@ -48,7 +48,9 @@ where.vjp(
 
 
 @public_function(method=False, name="where")
-def _where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
+def _where(
+    condition: Any, input: Any = None, other: Any = None, *, out: Any = None
+) -> Any:
     """Return elements of `input` where the condition holds, of `other` elsewhere.
 
     Parameters
@@ -165,7 +167,9 @@ def _passes_nan(beats: Any) -> Any:
 
 def _ignores_nan(beats: Any) -> Any:
     """Return where the operand decides, also by the other one being NaN."""
-    return lambda own, against: beats(own, against) | (ne(against, against) & eq(own, own))
+    return lambda own, against: (
+        beats(own, against) | (ne(against, against) & eq(own, own))
+    )
 
 
 def _state_extreme(operator: OpDef, wins: Any) -> None:
@@ -297,16 +301,12 @@ def _clamp(input: Any, min: Any = None, max: Any = None) -> Choice:
     [0.0, 0.5, 1.0]
     """
     if min is None and max is None:
-        raise MissingBoundError("clamp needs a bound: give min, max, or both")
+        raise ArgumentValueError("clamp needs a bound: give min, max, or both")
     if max is None:
         return Choice(clamp_min, (input, min))
     if min is None:
         return Choice(clamp_max, (input, max))
     return Choice(clamp_both, (input, min, max))
-
-
-class MissingBoundError(ArgumentError, RuntimeError):
-    """A clamp without bounds; PyTorch raises a RuntimeError."""
 
 
 choosing("clamp")(_clamp)

@@ -32,7 +32,7 @@ from tracegrad.sizes import Shape
 
 
 def _in_dtype(input: Tensor, dtype: DType) -> Tensor:
-    return input if input.dtype is dtype else cast(input, dtype)  # type: ignore[no-any-return]
+    return input if input.dtype is dtype else cast(input, dtype)
 
 
 def _degrees(input: Tensor, dim: Any, correction: float) -> float:
@@ -60,7 +60,15 @@ def _squares(input: Tensor) -> Tensor:
     return mul(input, input)  # type: ignore[no-any-return]
 
 
-@composite(name="var", public=False, method=False)
+@composite(
+    name="var",
+    public=False,
+    method=False,
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), None, 1, False), {}),
+        ((rng.standard_normal((2, 3)), (1,), 0.5, True), {}),
+    ],
+)
 def variance(
     input: Tensor,
     dim: int | tuple[int, ...] | None,
@@ -75,10 +83,20 @@ def variance(
     check_floating("var", input.dtype)
     wide = _in_dtype(input, accumulate_dtype(input.dtype))
     total = sum_(_squares(_centred(wide, dim)), dim, keepdim)
-    return _in_dtype(div(total, _degrees(input, dim, correction)), input.dtype.to_real())
+    return _in_dtype(
+        div(total, _degrees(input, dim, correction)), input.dtype.to_real()
+    )
 
 
-@composite(name="std", public=False, method=False)
+@composite(
+    name="std",
+    public=False,
+    method=False,
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), None, 1, False), {}),
+        ((rng.standard_normal((2, 3)), (1,), 0, True), {}),
+    ],
+)
 def deviation(
     input: Tensor,
     dim: int | tuple[int, ...] | None,
@@ -100,7 +118,7 @@ def _spread_over(ct: Tensor, shape: Shape, dim: Any, keepdim: bool) -> Tensor:
 def _variance_vjp(
     ct: Tensor, input: Tensor, dim: Any, correction: float, keepdim: bool
 ) -> Tensor:
-    degrees = max(count_of(input, dim) - correction, 0)
+    degrees = count_of(input, dim) - correction
     wide = _in_dtype(input, accumulate_dtype(input.dtype))
     shape: Shape = input._array.shape
     slope = mul(_centred(wide, dim), _reciprocal(2, degrees))
@@ -108,17 +126,17 @@ def _variance_vjp(
 
 
 def _reciprocal(number: float, divisor: float) -> float:
-    return number / divisor if divisor else math.nan
+    return number / divisor if divisor else math.inf
 
 
 def _variance_jvp(
     t: Tensor, input: Tensor, dim: Any, correction: float, keepdim: bool
 ) -> Tensor:
-    degrees = max(count_of(input, dim) - correction, 0)
+    degrees = count_of(input, dim) - correction
     centred = _centred(input, dim)
     centred = centred.conj() if centred.is_complex() else centred  # type: ignore[attr-defined]
     product = mul(centred, t)
-    total = sum_(product.real if product.is_complex() else product, dim, keepdim)  # type: ignore[attr-defined]
+    total = sum_(product.real if product.is_complex() else product, dim, keepdim)
     return mul(total, _reciprocal(2, degrees))  # type: ignore[no-any-return]
 
 
@@ -154,10 +172,8 @@ class _Spread(NamedTuple):
     keepdim: bool
 
 
-def _arguments(
-    dim: Any, unbiased: Any, keepdim: bool, correction: Any
-) -> _Spread:
-    """Return the arguments of PyTorch's overloads ``var(unbiased)``, ``var(dim, …)``."""
+def _arguments(dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> _Spread:
+    """Return the arguments of the overloads ``var(unbiased)`` and ``var(dim, …)``."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if unbiased is not None:
@@ -240,8 +256,15 @@ def std_mean(
 # -- logsumexp ------------------------------------------------------------------------
 
 
-@composite()
-def logsumexp(input: Tensor, dim: int | tuple[int, ...], keepdim: bool = False) -> Tensor:
+@composite(
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), 1), {}),
+        ((rng.standard_normal((2, 3)), (0, 1), True), {}),
+    ]
+)
+def logsumexp(
+    input: Tensor, dim: int | tuple[int, ...], keepdim: bool = False
+) -> Tensor:
     """Logarithm of the sum of exponentials over dimensions.
 
     The maximum is subtracted first, so that nothing overflows.
@@ -253,7 +276,7 @@ def logsumexp(input: Tensor, dim: int | tuple[int, ...], keepdim: bool = False) 
         input = cast(input, get_default_dtype())
     if input.numel() == 0:
         return log(sum_(exp(input), dim, keepdim))  # type: ignore[no-any-return]
-    top = amax(input, dim, True)
+    top = amax(input.real if input.is_complex() else input, dim, True)  # type: ignore[attr-defined]
     # A row whose maximum is infinite is its maximum: inf - inf would make NaN of it.
     shift = where(eq(abs(top), math.inf), 0, top)
     total = log(sum_(exp(sub(input, shift)), dim, keepdim))
@@ -267,6 +290,7 @@ def _logsumexp_vjp(
     shape: Shape = input._array.shape
     wide = _spread_over(out, shape, dim, keepdim)
     share = exp(sub(input, wide))
+    share = share.conj() if share.is_complex() else share
     return fit(mul(_spread_over(ct, shape, dim, keepdim), share), (shape, input.dtype))
 
 
@@ -299,9 +323,8 @@ def _check_quantile(input: Tensor, q: list[float], interpolation: str) -> None:
         )
 
 
-def _ranks(count: Tensor, q: Tensor, interpolation: str) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the places below and above, and the weight of the latter."""
-    rank: Any = mul(q, cast(count - 1, q.dtype).clamp(min=0))  # type: ignore[operator]
+def _neighbours(rank: Any, interpolation: str) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the places below and above a rank, and the weight of the latter."""
     if interpolation == "lower":
         rank = rank.floor()
     elif interpolation == "higher":
@@ -313,6 +336,14 @@ def _ranks(count: Tensor, q: Tensor, interpolation: str) -> tuple[Tensor, Tensor
     if interpolation == "midpoint":
         weight = where(eq(weight, 0), 0, 0.5 + weight * 0)
     return cast(below, int64), cast(rank.ceil(), int64), weight
+
+
+def _between(low: Tensor, high: Tensor, weight: Tensor) -> Tensor:
+    """Return the point between two numbers, seen from the nearer one."""
+    step = sub(high, low)
+    from_low = add(low, mul(weight, step))
+    from_high = sub(high, mul(step, sub(1, weight)))
+    return where(weight < 0.5, from_low, from_high)  # type: ignore[no-any-return, operator]
 
 
 def _rows(input: Tensor, dim: int | None) -> tuple[Tensor, Shape, Shape]:
@@ -331,27 +362,28 @@ def _quantiles(
 ) -> Tensor:
     wanted = q if isinstance(q, Tensor) else tensor(q, dtype=input.dtype)
     if wanted.ndim > 1:
-        raise ShapeError(f"quantile: q must be a number or a vector, not {wanted.ndim}-d")
-    wanted = wanted.detach()  # type: ignore[attr-defined]
+        raise ShapeError(
+            f"quantile: q must be a number or a vector, not {wanted.ndim}-d"
+        )
+    wanted = wanted.detach()  # type: ignore[union-attr]
     _check_quantile(input, reshape(wanted, -1).tolist(), how)
     rows, without, kept = _rows(input, dim)
     missing = ne(rows, rows)
     ordered = sort(rows, -1).values
     size = rows._array.shape[-1]
     count = sum_(~missing, -1, True)
+    rank = mul(reshape(wanted, -1), cast(count - 1, input.dtype).clamp(min=0))
     if not skip:
-        count = count * 0 + size
-    below, above, weight = _ranks(count, reshape(wanted, -1), how)
+        # NaN comes last in order, so that the last place gives it.
+        rank = where(any_(missing, -1, True), size - 1, rank)
+    below, above, weight = _neighbours(rank, how)
     low = OPERATORS["gather"](ordered, below, -1)
     high = OPERATORS["gather"](ordered, above, -1)
-    found = add(low, mul(weight, sub(high, low)))
-    found = where(eq(weight, 0), low, found)
-    empty = eq(count, 0) if skip else any_(missing, -1, True)
-    found = where(empty, math.nan, found)
+    found = where(eq(weight, 0), low, _between(low, high, weight))
     shape = kept if keepdim else without
     if wanted.ndim == 0:
-        return reshape(squeeze(found, -1), *shape)
-    return reshape(found.movedim(-1, 0), wanted.numel(), *shape)
+        return reshape(squeeze(found, -1), *shape)  # type: ignore[no-any-return]
+    return reshape(found.movedim(-1, 0), wanted.numel(), *shape)  # type: ignore[no-any-return]
 
 
 @public_function()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, final
 
 from tracegrad import enable_grad, no_grad
+from tracegrad.dispatch.state import outside_recording
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import (
     ArgumentError,
@@ -135,12 +136,12 @@ class Optimizer:
         """
         for group in self.param_groups:
             for parameter in group["params"]:
-                gradient = parameter.grad
-                if gradient is None:
-                    continue
                 if set_to_none:
+                    # Without a look at it: a captured step need not know.
                     parameter.grad = None
-                else:
+                    continue
+                gradient = parameter.grad
+                if gradient is not None:
                     _to_zero(gradient)
 
     def step(self, closure: Closure | None = None) -> Any:
@@ -175,6 +176,7 @@ class Optimizer:
                 hook(self, (closure,), {})
         return loss
 
+    @outside_recording
     def _init_states(self) -> None:
         """Make the state of parameters that have a gradient for the first time.
 

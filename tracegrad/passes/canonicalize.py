@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from tracegrad.ir.builder import rebuilt, result_specs
+from tracegrad.ir.builder import rebuilt
 from tracegrad.ir.graph import Graph, Node, Operand, Value
 from tracegrad.ir.rewriting import rewrite
 from tracegrad.ir.traversal import position_of
-from tracegrad.ir.verifier import same_layout
 from tracegrad.passes.manager import Pass
 from tracegrad.passes.view_rules import VIEW_RULES
+from tracegrad.spec import TensorSpec
 
 
 @final
@@ -58,7 +58,7 @@ class Canonicalize(Pass):
 
 def _ordered(node: Node, position: dict[Value, int]) -> Node:
     """Return the node of a commutative operator with its operands in order."""
-    if not node.operator.commutative:
+    if not node.operator.commutative or any(map(_is_complex, node.inputs)):
         return node
 
     def place(operand: Operand) -> int:
@@ -67,10 +67,17 @@ def _ordered(node: Node, position: dict[Value, int]) -> Node:
     inputs = tuple(sorted(node.inputs, key=place))
     if all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
         return node
-    # The layout of a result can depend on which operand stands first.
-    (spec,) = result_specs(node.operator, inputs, dict(node.attributes))
-    if not same_layout(spec, node.result.spec):
-        return node
     return Node(
         node.operator, inputs, node.attributes, node.results, node.location, node.scope
     )
+
+
+def _is_complex(operand: Operand) -> bool:
+    """Whether the order of factors can show in the last bit.
+
+    A complex product is two sums of products, one of which a fused multiply-add rounds.
+    """
+    if isinstance(operand, Value):
+        spec = operand.spec
+        return isinstance(spec, TensorSpec) and spec.dtype.is_complex
+    return isinstance(operand, complex)

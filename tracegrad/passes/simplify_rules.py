@@ -29,7 +29,7 @@ def _dtype(value: Value) -> DType:
     return spec.dtype
 
 
-# -- tests of numbers -------------------------------------------------------------------
+# -- tests of numbers ----------------------------------------------------------
 
 
 def _is_one(number: Any) -> bool:
@@ -60,7 +60,7 @@ def _is_finite(number: Any) -> bool:
     return type(number) in (int, float) and 0 < abs(number) < math.inf
 
 
-# -- right sides ------------------------------------------------------------------------
+# -- right sides ---------------------------------------------------------------
 
 
 def _copy(found: Match, build: Replacement) -> Value:
@@ -86,7 +86,8 @@ def _integral(dtype: DType) -> bool:
 
 
 def _unneeded_clone(found: Match, build: Replacement) -> Value | None:
-    return None if build.escapes() else found.value("x")
+    # What a program hands out is copied where it would alias: see the targets.
+    return found.value("x")
 
 
 def _subtracted(found: Match, build: Replacement) -> Value | None:
@@ -169,7 +170,36 @@ def _cast_through(found: Match, build: Replacement) -> Value | None:
     return build.apply("cast", found.value("x"), dtype=to) if lossless else None
 
 
-# -- the table --------------------------------------------------------------------------
+def _undoes_itself(operator: str, code: str) -> Rule:
+    """Return the rule that an operator applied twice gives its operand back."""
+    return Rule(
+        f"{operator}-of-{operator}",
+        apply(operator, apply(operator, _X)),
+        _copy,
+        _applied_twice(operator, code),
+    )
+
+
+def _changes_nothing_again(operator: str) -> Rule:
+    """Return the rule that the second of two applications is idle."""
+    return Rule(
+        f"{operator}-of-{operator}",
+        apply(operator, apply(operator, _X)),
+        lambda found, build: build.apply(operator, found.value("x")),
+        _applied_twice(operator, "f32"),
+    )
+
+
+def _applied_twice(operator: str, code: str) -> str:
+    return f"""
+        graph f(%x: {code}[3]) {{
+          %a: {code}[3] = {operator}(%x)
+          %y: {code}[3] = {operator}(%a)
+          return %y
+        }}"""
+
+
+# -- the table -----------------------------------------------------------------
 
 # Where two rules match one node, the first is applied.
 SIMPLIFY_RULES: tuple[Rule, ...] = (
@@ -184,17 +214,11 @@ SIMPLIFY_RULES: tuple[Rule, ...] = (
           return %y
         }""",
     ),
-    Rule(
-        "neg-of-neg",
-        apply("neg", apply("neg", _X)),
-        _copy,
-        """
-        graph f(%x: f32[3]) {
-          %n: f32[3] = neg(%x)
-          %y: f32[3] = neg(%n)
-          return %y
-        }""",
-    ),
+    _undoes_itself("neg", "f32"),
+    _undoes_itself("bitwise_not", "i64"),
+    _undoes_itself("logical_not", "bool"),
+    _undoes_itself("conj", "c64"),
+    *map(_changes_nothing_again, ("abs", "sign", "floor", "ceil", "trunc", "round")),
     Rule(
         "mul-one",
         apply("mul", _X, Number("number", _is_one)),

@@ -53,6 +53,19 @@ def literal_text(value: Any) -> str:
     return repr(value)
 
 
+class Literal(str):
+    """A Python number's text, with the dtype that the operator computes in."""
+
+    dtype: DType
+
+    @classmethod
+    def of(cls, value: Any, dtype: DType) -> Literal:
+        """Return `value` as text of the kind that `dtype` computes with."""
+        made = cls(typed(value, dtype))
+        made.dtype = dtype
+        return made
+
+
 def dtype_text(dtype: DType) -> str:
     """Return a dtype as NumPy's text."""
     if dtype.name == "bfloat16":
@@ -152,6 +165,7 @@ class _Writer:
 
     def into(self, tree: ast.expr, target: Array, result: DType) -> None:
         """Emit `tree` so that `target` holds it."""
+        tree = self._chosen(tree)
         called = self._ufunc_call(tree)
         if called is not None:
             function, args = called
@@ -167,8 +181,8 @@ class _Writer:
                 return
         value = self._argument(tree)
         if isinstance(value, Array) and value.dtype != target.dtype:
-            converted = cast(self.sink, value, result, self.comment)
-            value = converted
+            if not np.can_cast(value.dtype, target.dtype, "same_kind"):
+                value = cast(self.sink, value, result, self.comment)
         self.sink.emit(
             Call("np.copyto", (target, value), target, into=False, comment=self.comment)
         )
@@ -189,8 +203,36 @@ class _Writer:
             )
         )
 
+    def _chosen(self, tree: ast.expr) -> ast.expr:
+        """Return the branch of a ``np.where`` whose condition is known here."""
+        while isinstance(tree, ast.Call) and ast.unparse(tree.func) == "np.where":
+            known = self._folded(tree.args[0])
+            if known not in ("True", "False"):
+                break
+            tree = tree.args[1 if known == "True" else 2]
+        return tree
+
+    def _folded(self, tree: ast.expr) -> str | None:
+        """Return the text of what depends on no array, computed as a kernel would."""
+        names = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name)]
+        scope: dict[str, Any] = {"np": np}
+        for name in names:
+            operand = self.operands.get(name)
+            if isinstance(operand, Literal):
+                scope[name] = operand.dtype.numpy.type(_evaluated(operand))
+            elif name != "np":
+                return None
+        if len(scope) == 1:
+            return None
+        with np.errstate(all="ignore"):
+            value = eval(ast.unparse(tree), scope)  # noqa: S307 - our own definition
+        return literal_text(value.item())
+
     def _argument(self, tree: ast.expr) -> Argument:
         """Return `tree` as an argument, computed before where it is a call."""
+        tree = self._chosen(tree)
+        if not isinstance(tree, ast.Name) and (folded := self._folded(tree)) is not None:
+            return folded
         if isinstance(tree, ast.Name):
             if tree.id in self.operands:
                 return self.operands[tree.id]

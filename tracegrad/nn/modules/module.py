@@ -299,9 +299,9 @@ class Module(ModuleNaming, ModuleState):
             f"({name}): {_indented(repr(module))}"
             for name, module in self._modules.items()
         ]
-        if not lines:
+        head = extra.split("\n") if extra else []
+        if not lines and len(head) < 2:
             return f"{self._get_name()}({extra})"
-        head = [*extra.split("\n")] if extra else []
         body = "\n  ".join([*head, *lines])
         return f"{self._get_name()}(\n  {body}\n)"
 
@@ -315,11 +315,12 @@ _WANTED = {
 
 def clear_grad(parameter: Tensor, set_to_none: bool) -> None:
     """Forget a parameter's gradient, or fill it with zeros."""
+    if set_to_none:
+        # Without a look at it: a captured step need not know.
+        parameter.grad = None
+        return
     gradient = parameter.grad
     if gradient is None:
-        return
-    if set_to_none:
-        parameter.grad = None
         return
     if gradient.grad_fn is not None:
         gradient.detach_()

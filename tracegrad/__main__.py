@@ -1,0 +1,5 @@
+"""``python -m tracegrad`` is the command ``tracegrad``."""
+
+from tracegrad.cli.main import main
+
+raise SystemExit(main())
