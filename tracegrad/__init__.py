@@ -33,6 +33,10 @@ from tracegrad.dtypes import DType as dtype
 from tracegrad.dtypes import get_default_dtype as get_default_dtype
 from tracegrad.dtypes import promote_types as promote_types
 from tracegrad.dtypes import set_default_dtype as set_default_dtype
+from tracegrad.ops.memory_formats import channels_last as channels_last
+from tracegrad.ops.memory_formats import channels_last_3d as channels_last_3d
+from tracegrad.ops.memory_formats import contiguous_format as contiguous_format
+from tracegrad.ops.memory_formats import preserve_format as preserve_format
 from tracegrad.sizes import Size as Size
 
 __version__ = "0.1.0.dev0"

@@ -12,25 +12,7 @@ from tracegrad.ir.tokens import tokens_of
 
 CASES = read_cases(Path(__file__).parent / "cases" / "invalid.tg")
 
-WHOLE = """\
-graph step(%x: f32[2, 3], %w: f32[3, 2] strides[1, 3] grad, %rng: state<mt19937>, %lr: float) {
-  const %table: f32[3] = [0.5, nan(0x7fc00001), -0.0]
-  const %big: f64[2, 2] = [1.0, -inf, 2e-300, nan]
-  %h: f32[2, 2] = matmul(%x, %w)                                       # model.py:12
-  %u: f32[2, 2], %rng_1: state<mt19937> = uniform(%rng, shape=[2, 2], dtype=f32, low=0.0, high=1.0)  # a.py:3 dropout
-  %y: f32[2, 2] = mul(%h, %lr)
-  %r: f32[2] = select(%y, dim=0, index=0)
-  %b: f32[2, 2] = view_write(%u, %r, path=[select(dim=0, index=1)])
-  %z: f32[2, 2] = full(size=[2, 2], fill_value=complex(1.0, -0.0), dtype=c64, device=cpu)
-  %s: f32[] = sum(%b, dim=[0, 1], keepdim=False, dtype=None)
-  %k: bool[] = gt(%s, 0)
-  check %k == True                                                     # model.py:14
-  write %w <- %w bumps 2
-  bind %w.grad <- None
-  state %rng <- %rng_1
-  return %y, %b
-}
-""".replace("%z: f32", "%z: c64")
+WHOLE = (Path(__file__).parent / "cases" / "whole.tg").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
@@ -65,7 +47,7 @@ def broken_lines(line: str, rng: random.Random) -> list[str]:
     letter = rng.choice("%[](){}<>=-,.:#@'\"0 1xn\\\t\0é")
     return [
         " ".join(parts[:i] + parts[i + 1 :]),
-        " ".join(parts[:i] + [parts[i]] + parts[i:]),
+        " ".join([*parts[:i], parts[i], *parts[i:]]),
         " ".join(swapped),
         line[:cut],
         line[cut:],

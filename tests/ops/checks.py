@@ -164,6 +164,9 @@ def _check_one_spec(operator: OpDef, sample: Sample) -> None:
     for have, want in zip(found, expected, strict=True):
         what = f"{operator.name} of {[_described(o) for o in operands]}"
         assert have.dtype is want.dtype, what
+        if operator.facts.get("dynamic_size"):
+            assert have.ndim == want.ndim, what
+            continue
         assert have._array.shape == want.shape, what
         if have.numel() > 0:
             assert _significant(spec_of(have)) == _significant(want), what
@@ -346,7 +349,7 @@ def _gradients(
     operands = tensors(sample, requires_grad=True)
     wanted = leaves(operands)
     loss = _loss(operator, operands, sample)
-    if not loss.requires_grad:
+    if loss is None or not loss.requires_grad:
         return wanted, [None for _ in wanted]
     found = tg.autograd.grad(loss, wanted, create_graph=create_graph, allow_unused=True)
     return wanted, list(found)

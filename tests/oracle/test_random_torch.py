@@ -31,7 +31,7 @@ def test_continuous(shape, name):
         return getattr(t, name)
 
     _check(lambda t: t.rand(shape, dtype=dtype(t)))
-    _check(lambda t: t.rand(*shape, dtype=dtype(t)))
+    _check(lambda t: t.rand(*(shape or ((),)), dtype=dtype(t)))
     _check(lambda t: t.randn(shape, dtype=dtype(t)))
     _check(lambda t: t.zeros(shape, dtype=dtype(t)).uniform_(-1, 2))
     _check(lambda t: t.zeros(shape, dtype=dtype(t)).normal_(1, 2))

@@ -171,13 +171,21 @@ def test_pad(widths: tuple[int, ...], mode: str, value: float | None) -> None:
 
 BINARY: dict[str, tuple[Any, Any, Any]] = {
     "cat_promotes": (lambda lib, x, y: lib.cat([x, y]), MATRIX, MATRIX.astype("int32")),
-    "cat_half": (lambda lib, x, y: lib.cat([x, y]), VECTOR.astype("f4"), VECTOR.astype("f2")),
+    "cat_half": (
+        lambda lib, x, y: lib.cat([x, y]),
+        VECTOR.astype("f4"),
+        VECTOR.astype("f2"),
+    ),
     "cat_empty_vector": (lambda lib, x, y: lib.cat([x, y], 1), MATRIX, np.zeros(0)),
     "cat_empty_matrix": (lambda lib, x, y: lib.cat([x, y]), MATRIX, np.zeros((0, 2))),
     "cat_ranks": (lambda lib, x, y: lib.cat([x, y]), MATRIX, VECTOR),
     "cat_turned": (lambda lib, x, y: lib.cat([x, y], 1), TURNED, TURNED),
     "stack_shapes": (lambda lib, x, y: lib.stack([x, y]), MATRIX, VECTOR),
-    "stack_promotes": (lambda lib, x, y: lib.stack([x, y]), VECTOR, VECTOR.astype("i4")),
+    "stack_promotes": (
+        lambda lib, x, y: lib.stack([x, y]),
+        VECTOR,
+        VECTOR.astype("i4"),
+    ),
     "broadcast": (lambda lib, x, y: lib.broadcast_tensors(x, y), MATRIX, MATRIX[:, :1]),
     "broadcast_no": (lambda lib, x, y: lib.broadcast_tensors(x, y), MATRIX, VECTOR),
     "view_as": (lambda lib, x, y: x.view_as(y), MATRIX, CUBE[0]),
@@ -241,10 +249,33 @@ CREATION: dict[str, Any] = {
     "cat_nothing": lambda lib: lib.cat([]),
     "stack_nothing": lambda lib: lib.stack([]),
     "broadcast_shapes": lambda lib: tuple(lib.broadcast_shapes((2, 1), (3,))),
-    "int_inference": lambda lib: (lib.tensor(3).dtype is lib.int64),
+    "int_inference": lambda lib: lib.tensor(3).dtype is lib.int64,
 }
 
 
 @pytest.mark.parametrize("name", CREATION)
 def test_creation(name: str) -> None:
     check(CREATION[name])
+
+
+IMAGE = np.arange(120.0).reshape(2, 3, 4, 5)
+FORMATS: dict[str, Any] = {
+    "clone_preserve": lambda lib, x: x.clone(memory_format=lib.preserve_format),
+    "clone_rows": lambda lib, x: x.clone(memory_format=lib.contiguous_format),
+    "clone_channels": lambda lib, x: x.clone(memory_format=lib.channels_last),
+    "contiguous": lambda lib, x: x.contiguous(memory_format=lib.channels_last),
+    "channels_3d": lambda lib, x: x.contiguous(memory_format=lib.channels_last_3d),
+    "whole_write": lambda lib, x: _whole_write(x),
+}
+
+
+def _whole_write(x: Any) -> Any:
+    written = x * 2
+    written[...] = x.sum()
+    return written
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_memory_format(name: str, turned: bool) -> None:
+    check(FORMATS[name], IMAGE.transpose(0, 2, 3, 1) if turned else IMAGE)

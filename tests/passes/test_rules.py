@@ -104,9 +104,7 @@ def test_rule_keeps_every_bit(rule: Rule, seed: int) -> None:
 
 def shared(results: tuple[Tensor, ...], given: list[Tensor]) -> list[bool]:
     """Return which results lie in the memory of which arguments."""
-    return [
-        np.may_share_memory(a._array, b._array) for a in results for b in given
-    ]
+    return [np.may_share_memory(a._array, b._array) for a in results for b in given]
 
 
 @pytest.mark.parametrize("rule", INEXACT_RULES, ids=named)
@@ -143,16 +141,14 @@ def test_a_wrong_rule_is_found(seed: int) -> None:
     wrong = Rule(
         "add-zero",
         apply("add", Any_("x"), Number("number", lambda n: n == 0)),
-        lambda found, build: build.apply(
-            "clone", found.value("x"), contiguous=False
-        ),
+        lambda found, build: build.apply("clone", found.value("x"), contiguous=False),
         "graph f(%x: f32[3]) {\n %y: f32[3] = add(%x, 0.0)\n return %y\n}",
     )
     with pytest.raises(AssertionError, match="became"):
         test_rule_keeps_every_bit(wrong, seed)
 
 
-# -- tables ------------------------------------------------------------------------
+# -- tables --------------------------------------------------------------------
 
 # Pairs that some graph could match at once, and why that is well: each was looked at.
 # The first of a pair is applied where both match one node.
@@ -234,7 +230,7 @@ def test_a_planted_overlap_is_found() -> None:
     ]
 
 
-# -- the driver ----------------------------------------------------------------------
+# -- the driver ----------------------------------------------------------------
 
 CHAIN = """
 graph f(%x: f32[3]) {{
@@ -308,13 +304,13 @@ def test_commutative_patterns_match_both_orders() -> None:
         assert (str(node.location), node.scope) == ("model.py:4", "loss")
 
 
-# -- properties that canonicalization relies on ------------------------------------------
+# -- properties that canonicalization relies on --------------------------------
 
 COMMUTATIVE = [op for op in OPERATORS.values() if op.commutative]
 
 
 @pytest.mark.parametrize("operator", COMMUTATIVE, ids=lambda op: op.name)
-@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("code", [c for c in CODES if not BY_CODE[c].is_complex])
 def test_commutative_operators_commute(operator: OpDef, code: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     x, y = (wrap(hard(BY_CODE[code], 200, rng)) for _ in range(2))

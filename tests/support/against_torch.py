@@ -164,9 +164,7 @@ def _gradients(
     total = _weighted(parts, weights, library)
     if total is None or not tracked:
         return []
-    first = library.autograd.grad(
-        total, tracked, create_graph=True, allow_unused=True
-    )
+    first = library.autograd.grad(total, tracked, create_graph=True, allow_unused=True)
     square = None
     for gradient in first:
         if gradient is not None and gradient.requires_grad:

@@ -34,7 +34,17 @@ from tracegrad.spec import Spec, StateSpec, TensorSpec
 DTYPES = (float32, float32, float32, float64, float16, int64, int32, bool_)
 NUMBERS = (2, 0.5, -1.0, 0, 1, 3.0, True)
 LARGEST = 96
-HARD = (0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan"), 1e-42, 3.5e-310)
+HARD = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    float("inf"),
+    float("-inf"),
+    float("nan"),
+    1e-42,
+    3.5e-310,
+)
 
 
 @final
@@ -74,7 +84,9 @@ class RandomGraphs:
         return self._builder.input("x", spec, floating and self._rng.random() < 0.3)
 
     def _shape(self) -> tuple[int, ...]:
-        return tuple(self._rng.choice((1, 2, 3, 4)) for _ in range(self._rng.randint(0, 3)))
+        return tuple(
+            self._rng.choice((1, 2, 3, 4)) for _ in range(self._rng.randint(0, 3))
+        )
 
     def _constant(self) -> None:
         array = np.asarray(self._rng.choices(HARD, k=3), self._rng.choice(("f4", "f8")))
@@ -127,7 +139,7 @@ class RandomGraphs:
     def _scope(self) -> str:
         return self._rng.choice(("", "", "softmax"))
 
-    # -- makers: proposals of operands and attributes -----------------------------------
+    # -- makers: proposals of operands and attributes --------------------------
 
     def value(self) -> Value:
         """Return a value, more often a recent one."""
@@ -182,7 +194,9 @@ class RandomGraphs:
         dim = rng.randrange(max(rank, 1))
         size = shape[dim] if rank else 1
         targets = {
-            "view": rng.choice(((-1,), (1, -1), (2, -1), tuple(reversed(shape)), shape)),
+            "view": rng.choice(
+                ((-1,), (1, -1), (2, -1), tuple(reversed(shape)), shape)
+            ),
             "expand": (rng.choice((1, 2)), *(s if s > 1 else 2 for s in shape)),
         }
         return {
@@ -231,17 +245,21 @@ class RandomGraphs:
 
     def view_write(self, operator: OpDef) -> Any:
         """Propose a value written through a view that is there."""
-        views = [n for n in self._builder.nodes if n.operator.is_view and len(n.inputs) == 1]
+        views = [
+            n for n in self._builder.nodes if n.operator.is_view and len(n.inputs) == 1
+        ]
         if not views:
             return None
         node = self._rng.choice(views)
         path = ((node.operator, node.attributes, 0),)
-        result = self._rng.choice([v for v in self._pool if v.spec == node.result.spec] or [None])
+        result = self._rng.choice(
+            [v for v in self._pool if v.spec == node.result.spec] or [None]
+        )
         if result is None or len(node.results) > 1 or _overlaps(result.spec):
             return None
         return (node.inputs[0], result), {"path": path}
 
-    # -- what follows the nodes -----------------------------------------------------------
+    # -- what follows the nodes ------------------------------------------------
 
     def _finish(self) -> Graph:
         rng, builder = self._rng, self._builder
@@ -262,7 +280,9 @@ class RandomGraphs:
         same = [v for v in self._pool if _same_kind(v.spec, target.spec)]
         if rng.random() < 0.3:
             bumps = rng.randint(1, 3)
-            writes.append(WriteStorage(target, rng.choice(same), bumps, self._location()))
+            writes.append(
+                WriteStorage(target, rng.choice(same), bumps, self._location())
+            )
         if rng.random() < 0.2:
             writes.append(BindGrad(target, rng.choice([None, *same]), self._location()))
 
@@ -301,7 +321,7 @@ def random_graphs(seed: int, count: int) -> Iterator[Graph]:
         yield random_graph(1000 * seed + index, 1 + (7 * index) % 40)
 
 
-# -- running them ------------------------------------------------------------------
+# -- running them --------------------------------------------------------------
 
 
 def random_inputs(graph: Graph, seed: int) -> list[Any]:

@@ -281,8 +281,16 @@ class Function:
         return cls.backward if own else cls.vjp
 
     @classmethod
-    def run_with_context(cls, args: tuple[Any, ...]) -> tuple[Any, FunctionCtx]:
+    def run_with_context(
+        cls, args: tuple[Any, ...], edges: tuple[Any, ...] | None = None
+    ) -> tuple[Any, FunctionCtx]:
         """Apply the operation for a transform: outside it, with a context for it.
+
+        Parameters
+        ----------
+        args : tuple
+        edges : tuple, optional
+            Where the arguments stand on the transform's own tape.
 
         Raises
         ------
@@ -297,6 +305,9 @@ class Function:
             )
         output = cls.apply(*args)
         ctx = FunctionCtx(cls, args)
+        if edges is not None:
+            ctx.edges = edges
+            ctx.needs_input_grad = tuple(edge is not None for edge in edges)
         cls.setup_context(ctx, args, output)
         ctx.several = isinstance(output, tuple)
         ctx.result_specs = tuple(map(_spec, output if ctx.several else (output,)))

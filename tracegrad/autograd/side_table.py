@@ -60,14 +60,17 @@ class LevelTransform(ABC):
     def keep(self, tensor: Tensor, value: Any) -> None:
         """Let this level have `value` for `tensor`."""
         key = id(tensor)
-        cells = self._cells
+        # Weakly both ways: the level must not keep itself, nor a tensor, in memory.
+        level = weakref.ref(self)
 
         def forget(_: Any) -> None:
-            cells.pop(key, None)
+            alive = level()
+            if alive is not None:
+                alive._cells.pop(key, None)
 
         view = tensor._view
         stamp = None if view is None else self.value_of(view.base)
-        cells[key] = (weakref.ref(tensor, forget), value, stamp)
+        self._cells[key] = (weakref.ref(tensor, forget), value, stamp)
 
     @contextmanager
     def active(self) -> Iterator[None]:

@@ -307,10 +307,15 @@ def _bound(
         read = special.of_container(recorder, owner, name, path, location)
         if read is not None:
             return read
-        shown = recorder.contents(owner, location, 4, True)
+        # These hand elements on without a look into them.
+        depth = 1 if name in _SHALLOW_METHODS else 4
+        shown = recorder.contents(owner, location, depth, depth > 1)
         if shown is not owner:
             function = getattr(shown, name)
     return _trusted(recorder, function, purity, location)
+
+
+_SHALLOW_METHODS = frozenset({"values", "items", "keys", "copy"})
 
 
 def _said(owner: Any, name: str, path: Path | None, function: Any) -> str:

@@ -124,6 +124,27 @@ def _target(edge: Any) -> tuple[Node | None, int]:
 
 
 @final
+class KeptTensor:
+    """A tensor that a functional level's tape needs: the Tensor itself.
+
+    The levels outside know it by identity. No cycle comes of it, for a level's tape
+    is beside the tensors, not in them.
+    """
+
+    __slots__ = ("count", "tensor", "version")
+
+    def __init__(self, tensor: Any, version: Version) -> None:
+        self.tensor = tensor
+        self.version = version
+        self.count = version[0]
+
+    @property
+    def array(self) -> Any:
+        """What the tensor has for data."""
+        return self.tensor._array
+
+
+@final
 class TapeEntry(Node):
     """One operator application on the tape.
 

@@ -54,14 +54,26 @@ def apply_inplace(
     for other in operands[1:]:
         if isinstance(other, Tensor):
             check_overlap(target, other, name)
-    if operator.body is not None and thread.grad_enabled and edge_of(target) is not None:
-        # Its parts may save the target, which is about to change.
-        operands = (bind(OPERATORS["clone"], (target,), {"contiguous": False}), *operands[1:])
+    if _may_be_saved_whole(operator, target):
+        copied = bind(OPERATORS["clone"], (target,), {"contiguous": False})
+        operands = (copied, *operands[1:])
     value = bind(operator, operands, attributes)
     check_fits(target, value, name)
     _keep_old_target(target, value)
     write(target, value)
     return target
+
+
+def _may_be_saved_whole(operator: OpDef, target: Tensor) -> bool:
+    """Return whether a tape could save the target, which is about to change.
+
+    A composite's parts may, and so may the levels of functional transforms. A
+    primitive's entry on the eager tape is mended afterwards (`_keep_old_target`).
+    """
+    if thread.transforms:
+        return True
+    on_tape = thread.grad_enabled and edge_of(target) is not None
+    return operator.body is not None and on_tape
 
 
 def _keep_old_target(target: Tensor, value: Tensor) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
@@ -47,6 +48,21 @@ class Domain:
         )
 
 
+def start_domain(nodes: Iterable[Node], shape: Shape) -> Domain:
+    """Return the domain of `shape` with the axes that the nodes' reductions fold.
+
+    Known from the start, so that values of rows are recognized wherever they stand.
+    """
+    for node in nodes:
+        if "reduction" not in node.operator.facts:
+            continue
+        operand = node.inputs[0]
+        if isinstance(operand, Value) and _shape(operand) == shape:
+            dims = node.attribute("dim")
+            return Domain(shape, tuple(d for d in sorted(dims) if shape[d] != 1))
+    return Domain(shape)
+
+
 def add_node(
     node: Node, domain: Domain, axes: dict[Value, Axes]
 ) -> Domain | str:
@@ -85,6 +101,8 @@ def _add_pointwise(
     own: Axes | None = domain.full_axes() if shape == domain.shape else None
     if own is None:
         own = _aligned_from_operands(node, shape, axes)
+    if own is None:
+        own = _aligned_by_shape(shape, domain)
     if own is None or not (domain.is_full(own) or domain.is_row(own)):
         return f"{node.operator.name} runs over {list(shape)}, the kernel over {list(domain.shape)}"
     for operand in _tensors(node):
@@ -128,6 +146,15 @@ def _aligned_from_operands(
     return tuple(found)
 
 
+def _aligned_by_shape(shape: Shape, domain: Domain) -> Axes | None:
+    """Return the axes of a value of rows with all dimensions, met before its users."""
+    if len(shape) != len(domain.shape):
+        return None
+    if any(s not in (1, d) for s, d in zip(shape, domain.shape, strict=True)):
+        return None
+    return _right_aligned(domain.full_axes(), shape)
+
+
 def _add_reduction(
     node: Node, domain: Domain, axes: dict[Value, Axes]
 ) -> Domain | str:
@@ -139,7 +166,9 @@ def _add_reduction(
     if own is None or not domain.is_full(own):
         return f"{node.operator.name} reduces {list(_shape(operand))}, not the kernel's {list(domain.shape)}"
     dims = node.attribute("dim")
-    reduced = tuple(sorted(a for d in dims if (a := own[d]) is not None))
+    reduced = tuple(
+        sorted(a for d in dims if (a := own[d]) is not None and domain.shape[a] != 1)
+    )
     if domain.reduced is not None and domain.reduced != reduced:
         return f"{node.operator.name} reduces axes {list(reduced)}, the kernel {list(domain.reduced)}"
     axes.setdefault(operand, own)

@@ -18,6 +18,8 @@ from tracegrad.ir.graph import (
     Operand,
     Value,
     WriteBack,
+    WriteState,
+    WriteStorage,
 )
 from tracegrad.location import Location
 from tracegrad.spec import Spec, StateSpec
@@ -119,6 +121,11 @@ class GraphBuilder:
             self._renamed.add(value)
             object.__setattr__(value, "name", self.names.unique(hint))
 
+    def rename_input(self, value: Value, hint: str) -> None:
+        """Give an input another name, before the graph is finished."""
+        if re.sub(r"\W", "_", hint).strip("_") != value.name:
+            object.__setattr__(value, "name", self.names.unique(hint))
+
     def finish(self, outputs: Iterable[Value]) -> Graph:
         """Return the graph."""
         return Graph(
@@ -184,6 +191,6 @@ def _write(write: WriteBack, replaced: Mapping[Value, Value]) -> WriteBack:
     value = replaced[write.value]
     if isinstance(write, BindGrad):
         return BindGrad(write.target, value, write.location)
-    if hasattr(write, "bumps"):
-        return type(write)(write.target, value, write.bumps, write.location)
-    return type(write)(write.target, value, location=write.location)
+    if isinstance(write, WriteStorage):
+        return WriteStorage(write.target, value, write.bumps, write.location)
+    return WriteState(write.target, value, write.location)

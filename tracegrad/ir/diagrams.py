@@ -112,7 +112,9 @@ def to_dot(graph: Graph) -> str:
 
 def _dot_string(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + escaped.replace("\r", " ").replace("\n", "\\n").replace("\0", " ") + '"'
+    return (
+        '"' + escaped.replace("\r", " ").replace("\n", "\\n").replace("\0", " ") + '"'
+    )
 
 
 def to_mermaid(graph: Graph) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import networkx as nx
+import networkx as nx  # type: ignore[import-untyped]
 
 from tracegrad.ir.diagrams import diagram
 from tracegrad.ir.graph import Graph
 
 
 def to_networkx(graph: Graph) -> Any:
-    """Return `graph` as a directed graph with parallel edges.
+    r"""Return `graph` as a directed graph with parallel edges.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def to_networkx(graph: Graph) -> Any:
     Examples
     --------
     >>> from tracegrad.ir import parse
-    >>> text = "graph f(%x: f32[3]) {\\n %y: f32[3] = add(%x, %x)\\n return %y\\n}"
+    >>> text = "graph f(%x: f32[3]) {\n %y: f32[3] = add(%x, %x)\n return %y\n}"
     >>> to_networkx(parse(text)).number_of_edges()
     3
     """

@@ -29,7 +29,7 @@ _ENGINES = ("mt19937",)
 _SIZE_SYMBOLS = ("+", "*", "//", "-", "(", ")")
 SubGraphParser = Callable[[], Any]
 
-# -- specs ------------------------------------------------------------------------
+# -- specs ---------------------------------------------------------------------
 
 
 def parse_spec(cursor: Cursor) -> Spec:
@@ -111,7 +111,7 @@ def _device(cursor: Cursor, token: Token) -> Device:
     return Device(kind, index)
 
 
-# -- numbers ----------------------------------------------------------------------
+# -- numbers -------------------------------------------------------------------
 
 
 def parse_integer(cursor: Cursor) -> int:
@@ -164,7 +164,7 @@ def _complex(cursor: Cursor) -> complex:
     return complex(*parts)
 
 
-# -- literals ---------------------------------------------------------------------
+# -- literals ------------------------------------------------------------------
 
 
 def parse_literal(cursor: Cursor, sub_graph: SubGraphParser) -> Any:
@@ -267,7 +267,7 @@ _CALLS: dict[str, Callable[[Cursor], Any]] = {
     "operator": _operator_call,
 }
 
-# -- the elements of constants -------------------------------------------------------
+# -- the elements of constants -------------------------------------------------
 
 
 def parse_elements(cursor: Cursor, spec: TensorSpec) -> Any:

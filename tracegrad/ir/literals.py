@@ -45,7 +45,7 @@ def complex_text(value: complex) -> str:
     return f"complex({float_text(value.real)}, {float_text(value.imag)})"
 
 
-# -- arrays -----------------------------------------------------------------------
+# -- arrays --------------------------------------------------------------------
 
 
 def array_text(array: Any, dtype: DType) -> str:

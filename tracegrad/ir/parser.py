@@ -20,7 +20,7 @@ lines end where the statements of a graph end)::
     literal   = number | "None" | STRING | CODE | DEVICE | "[" literal,* "]"
               | "size" "(" size ")" | "device" "(" STRING ("," INT)? ")"
               | "operator" "(" OPERATOR ")" | graph
-              | OPERATOR "(" (NAME "=" literal),* ")" ("[" INT "]")?      a step of a path
+              | OPERATOR "(" (NAME "=" literal),* ")" ("[" INT "]")?  (a step of a path)
     number    = INT | FLOAT | "inf" | "-inf" | "nan" ("(" BITS ")")?
               | "True" | "False" | "complex" "(" number "," number ")"
     size      = a sum of products of names and integers, such as 2*B + 1
@@ -160,7 +160,7 @@ class _GraphParser:
         self._end_of_line()
         return tuple(outputs)
 
-    # -- statements -------------------------------------------------------------------
+    # -- statements ------------------------------------------------------------
 
     def _statement(self) -> None:
         token = self._cursor.token
@@ -290,7 +290,7 @@ class _GraphParser:
         self._cursor.expect("<-")
         return target
 
-    # -- values -----------------------------------------------------------------------
+    # -- values ----------------------------------------------------------------
 
     def _name_of(self, token: Token) -> str:
         text = token.text[1:]
@@ -317,7 +317,7 @@ class _GraphParser:
             self._cursor.fail(f"{token.text} is not defined above", token)
         return self._values[name]
 
-    # -- ends of lines ------------------------------------------------------------------
+    # -- ends of lines ---------------------------------------------------------
 
     def _location(self) -> Location | None:
         return self._end_of_line(location=True)[0]
@@ -361,4 +361,3 @@ _STATEMENTS = {
 
 def _attribute_names(operator: OpDef) -> list[str]:
     return [attribute.name for attribute in operator.attributes]
-

@@ -95,9 +95,7 @@ class Match:
 Found: TypeAlias = tuple[dict[str, Operand], dict[str, Node]]
 
 
-def match(
-    pattern: Apply, node: Node, producers: Mapping[Value, Node]
-) -> Match | None:
+def match(pattern: Apply, node: Node, producers: Mapping[Value, Node]) -> Match | None:
     """Return how `pattern` matches the first result of `node`, if it does."""
     for operands, nodes in _match_node(pattern, node, producers, ({}, {})):
         return Match(node, operands, nodes)
@@ -158,7 +156,7 @@ def _match_one(
         yield found
 
 
-# -- overlaps -----------------------------------------------------------------------
+# -- overlaps ------------------------------------------------------------------
 
 
 def may_both_match(a: Pattern, b: Pattern) -> bool:

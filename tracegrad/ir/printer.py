@@ -136,7 +136,7 @@ def _aligned(lines: list[_Line]) -> Iterator[str]:
         yield f"{_INDENT}{shown}{gap}{comment}"
 
 
-# -- operands and attributes ---------------------------------------------------------
+# -- operands and attributes ---------------------------------------------------
 
 
 def literal(value: Any) -> str:
@@ -152,9 +152,10 @@ def literal(value: Any) -> str:
     """
     for kind, text in _LITERALS:
         if isinstance(value, kind):
-            return text(value)
+            found: str = text(value)
+            return found
     raise VerifyError(
-        f"a {type(value).__name__} can't be an attribute in a graph: {value!r}"
+        f"an attribute in a graph can't be of type {type(value).__name__}: {value!r}"
     )
 
 

@@ -54,9 +54,7 @@ class Replacement:
         result = Value(self._sweep.names.unique(operator), spec)
         ordered = tuple((p.name, attributes[p.name]) for p in definition.attributes)
         root = self._root
-        node = Node(
-            definition, inputs, ordered, (result,), root.location, root.scope
-        )
+        node = Node(definition, inputs, ordered, (result,), root.location, root.scope)
         self.nodes.append(node)
         return result
 
@@ -221,7 +219,12 @@ def _named_like(nodes: Iterable[Node], value: Value, old: Value) -> Iterator[Nod
     for node in nodes:
         results = (old,) if node.result is value else node.results
         yield Node(
-            node.operator, node.inputs, node.attributes, results, node.location, node.scope
+            node.operator,
+            node.inputs,
+            node.attributes,
+            results,
+            node.location,
+            node.scope,
         )
 
 
@@ -241,7 +244,7 @@ def rewrite(graph: Graph, rules: Sequence[Rule]) -> Graph:
     return Driver(rules).run(graph)
 
 
-# -- what tests ask of tables --------------------------------------------------------
+# -- what tests ask of tables --------------------------------------------------
 
 
 def overlaps(rules: Sequence[Rule]) -> list[tuple[str, str]]:

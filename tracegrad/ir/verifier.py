@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, NoReturn, final
+from typing import Any, NoReturn, cast, final
 
 from tracegrad.device import Device, device_of_array
 from tracegrad.dispatch.operator import OpDef
@@ -71,7 +71,7 @@ class _Verifier:
         self._graph = graph
         self._defined: dict[str, Value] = {}
         self._used_states: set[Value] = set()
-        self._where = ""
+        self._node_at: Node | None = None
 
     def run(self) -> None:
         """Check everything, in the order of the text."""
@@ -81,9 +81,9 @@ class _Verifier:
         for constant in graph.constants:
             self._constant(constant)
         for node in graph.nodes:
-            self._where = f" in '{node_text(node)}'{_at(node)}"
+            self._node_at = node
             self._node(node)
-        self._where = ""
+        self._node_at = None
         for check in graph.checks:
             self._check(check)
         for write in graph.writes:
@@ -92,9 +92,10 @@ class _Verifier:
             self._use(value, "an output")
 
     def _fail(self, message: str) -> NoReturn:
-        raise VerifyError(f"graph {self._graph.name}: {message}{self._where}")
+        where = "" if self._node_at is None else f" in {_shown(self._node_at)}"
+        raise VerifyError(f"graph {self._graph.name}: {message}{where}")
 
-    # -- definitions and uses -----------------------------------------------------------
+    # -- definitions and uses --------------------------------------------------
 
     def _define(self, value: Value) -> None:
         if not _NAME.fullmatch(value.name):
@@ -145,7 +146,7 @@ class _Verifier:
         if not same_layout(found, spec):
             self._fail(f"the constant %{value.name}: {spec} holds an array {found}")
 
-    # -- nodes ------------------------------------------------------------------------
+    # -- nodes -----------------------------------------------------------------
 
     def _node(self, node: Node) -> None:
         self._operands(node)
@@ -175,9 +176,7 @@ class _Verifier:
         wanted = [attribute.name for attribute in node.operator.attributes]
         given = [name for name, _ in node.attributes]
         if wanted != given:
-            self._fail(
-                f"{node.operator.name} has the attributes {wanted}, not {given}"
-            )
+            self._fail(f"{node.operator.name} has the attributes {wanted}, not {given}")
         for name, value in node.attributes:
             self._attribute(name, value)
 
@@ -214,13 +213,15 @@ class _Verifier:
             self._fail(f"abstract eval gives no specs but {found}")
         return found
 
-    # -- what follows the nodes -----------------------------------------------------------
+    # -- what follows the nodes ------------------------------------------------
 
     def _check(self, check: Check) -> None:
         self._use(check.value, "a check")
         spec = check.value.spec
         if not isinstance(spec, TensorSpec) or numel(spec.shape) != 1:
-            self._fail(f"the check on %{check.value.name} needs one element, not {spec}")
+            self._fail(
+                f"the check on %{check.value.name} needs one element, not {spec}"
+            )
         if not isinstance(check.expected, _NUMBERS):
             self._fail(
                 f"the check on %{check.value.name} expects a number, "
@@ -268,12 +269,19 @@ def _is_sensible(spec: Any) -> bool:
     if not isinstance(spec, TensorSpec):
         return isinstance(spec, ScalarSpec | StateSpec)
     sizes = (*spec.shape, *spec.strides)
-    known = isinstance(spec.dtype, DType) and isinstance(spec.device, Device)
-    return known and all(type(size) in (int, SymbolicSize) for size in sizes)
+    dtype, device = cast(tuple[Any, Any], (spec.dtype, spec.device))
+    if not isinstance(dtype, DType) or not isinstance(device, Device):
+        return False
+    return all(type(size) in (int, SymbolicSize) for size in sizes)
 
 
-def _at(node: Node) -> str:
-    return "" if node.location is None else f" at {node.location}"
+def _shown(node: Node) -> str:
+    place = "" if node.location is None else f" at {node.location}"
+    try:
+        return f"'{node_text(node)}'{place}"
+    except VerifyError:
+        # An attribute without a text is what this is about.
+        return f"a node of {node.operator.name}{place}"
 
 
 def _described(given: Any) -> str:
@@ -311,5 +319,3 @@ def _is_number(given: Any) -> bool:
     if isinstance(given, Value):
         return isinstance(given.spec, ScalarSpec)
     return isinstance(given, _NUMBERS)
-
-

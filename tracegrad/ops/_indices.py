@@ -92,7 +92,7 @@ def indexed_shape(shape: Shape, indices: Any, dims: tuple[int, ...]) -> Shape:
 
 
 def grid_key(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
-    """Return the NumPy index of ``gather``: `index` at `dim`, its own place elsewhere."""
+    """Return the NumPy index of ``gather``: `index` at `dim`, each place elsewhere."""
     key = []
     for d, size in enumerate(index.shape):
         if d == dim:

@@ -15,9 +15,10 @@ from tracegrad.ops._functions import Choice, choosing
 from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops._promotion import arithmetic
 from tracegrad.ops.comparison import gt, le
-from tracegrad.ops.error_functions import erf, sigmoid
+from tracegrad.ops.error_functions import erf
 from tracegrad.ops.exponential import exp
 from tracegrad.ops.hyperbolic import tanh
+from tracegrad.ops.logistic import sigmoid
 from tracegrad.ops.selection import clamp_both, where
 
 _HIDDEN = {"public": False, "method": False, "inplace": False}
@@ -198,8 +199,8 @@ def hard_swish(input: Tensor) -> Tensor:
 
 
 def _hard_swish_slope(input: Any) -> Any:
-    middle = where(input < 3, input * (1 / 3) + 0.5, 1)
-    return where(le(input, -3), 0, middle)
+    above = where(input >= 3, 1, input * (1 / 3) + 0.5)
+    return where(le(input, -3), 0, above)
 
 
 hard_swish.derivative(input=times(_hard_swish_slope))
@@ -253,9 +254,8 @@ def _exponential_slope(
     input: Any, alpha: float, scale: float, input_scale: float
 ) -> Any:
     """Return the slope; exp() sees no large number, so that no order of it is NaN."""
-    above = gt(input, 0)
-    below = exp(where(above, 0, input) * input_scale)
-    return where(above, scale, below * (alpha * scale * input_scale))
+    below = exp(where(input >= 0, 0, input) * input_scale)
+    return where(gt(input, 0), scale, below * (alpha * scale * input_scale))
 
 
 exponential_unit.derivative(input=times(_exponential_slope))

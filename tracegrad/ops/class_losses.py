@@ -9,7 +9,7 @@ from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentValueError, DTypeError, ShapeError
 from tracegrad.ops._families import composite
 from tracegrad.ops.arithmetic import mul, neg
-from tracegrad.ops.comparison import eq
+from tracegrad.ops.comparison import eq, ne
 from tracegrad.ops.gathering import gather
 from tracegrad.ops.losses import reduced
 from tracegrad.ops.normalizing import log_softmax
@@ -76,13 +76,14 @@ def _negated_picks(
 ) -> tuple[Any, Any]:
     """Return the loss of each label, 0 for ignored ones, and the labels' weights."""
     dim = _class_dim(input)
-    ignored = eq(target, ignore_index)
+    kept = ne(target, ignore_index)
     # Any label in range stands for an ignored one; its loss is not used.
-    label = where(ignored, 0, target)
-    picked = squeeze(gather(input, dim, unsqueeze(label, dim)), dim)
-    one: Any = 1 if weight is None else take(weight, label)
-    weights = where(ignored, 0, one).to(input.dtype)
-    return where(ignored, 0, neg(picked) * one), weights
+    label = where(kept, target, 0)
+    loss = neg(squeeze(gather(input, dim, unsqueeze(label, dim)), dim))
+    if weight is None:
+        return where(kept, loss, 0), kept.to(input.dtype)
+    weights = take(weight, label)
+    return where(kept, loss * weights, 0), where(kept, weights, 0).to(input.dtype)
 
 
 def _averaged(name: str, loss: Tensor, weights: Any, reduction: str) -> Tensor:

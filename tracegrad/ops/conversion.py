@@ -105,7 +105,7 @@ def _inferred_dtype(data: Any, array: Any) -> DType:
     return dtype_of_scalar(array.dtype.type(0).item())
 
 
-# -- tensor, as_tensor, from_numpy ------------------------------------------------------
+# -- tensor, as_tensor, from_numpy -----------------------------------------------------
 
 
 @public_function(method=False)
@@ -171,9 +171,7 @@ def _placed(array: Any, where: Where) -> Any:
 
 
 @public_function(method=False)
-def as_tensor(
-    data: Any, dtype: DType | None = None, device: Where = None
-) -> Tensor:
+def as_tensor(data: Any, dtype: DType | None = None, device: Where = None) -> Tensor:
     """Make a tensor of `data`, sharing its memory where that is possible.
 
     Parameters
@@ -189,12 +187,12 @@ def as_tensor(
     """
     if isinstance(data, Tensor):
         found = data if dtype in (None, data.dtype) else cast(data, dtype)
-        return found if device is None else found.to(device)  # type: ignore[no-any-return]
+        return found if device is None else found.to(device)  # type: ignore[union-attr]
     if isinstance(data, np.ndarray) and not (dtype or device):
-        return from_numpy(data)
+        return from_numpy(data)  # type: ignore[no-any-return]
     if isinstance(data, np.ndarray) and dtype is from_numpy_dtype(data.dtype):
         return _created(data, device, "as_tensor")
-    return tensor(data, dtype=dtype, device=device)
+    return tensor(data, dtype=dtype, device=device)  # type: ignore[no-any-return]
 
 
 @public_function(method=False)
@@ -257,7 +255,7 @@ def new_tensor(
     requires_grad: bool = False,
 ) -> Tensor:
     """Make a tensor of `data` with this tensor's dtype and device."""
-    return tensor(
+    return tensor(  # type: ignore[no-any-return]
         data,
         dtype=dtype or self.dtype,
         device=self.device if device is None else device,

@@ -98,6 +98,7 @@ def _unique_kernel(
     "library",
     abstract=_unique_abstract,
     kernel=_unique_kernel,
+    examples=lambda rng: [((rng.integers(0, 2, (2, 5)), None, False), {})],
     dynamic_size=True,
     public=False,
     method=False,
@@ -120,7 +121,7 @@ def _chosen(found: tuple[Any, Any, Any], inverse: bool, counts: bool) -> Any:
 @public_function()
 def unique(
     input: Tensor,
-    sorted: bool = True,  # noqa: A002 - PyTorch's name
+    sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
@@ -186,6 +187,7 @@ def _bincount_kernel(xp: Any, input: Any, minlength: int) -> Any:
     name="bincount",
     abstract=_bincount_abstract,
     kernel=_bincount_kernel,
+    examples=lambda rng: [((rng.integers(0, 4, 9), 6), {})],
     may_raise=True,
     dynamic_size=True,
     public=False,
@@ -218,6 +220,7 @@ def _weighted_kernel(xp: Any, input: Any, weights: Any, minlength: int) -> Any:
     "library",
     abstract=_weighted_abstract,
     kernel=_weighted_kernel,
+    examples=lambda rng: [((rng.integers(0, 4, 9), rng.standard_normal(9), 6), {})],
     may_raise=True,
     dynamic_size=True,
     public=False,
@@ -255,8 +258,8 @@ def bincount(
 def _histc_abstract(
     input: TensorSpec,
     bins: int,
-    min: float,  # noqa: A002 - PyTorch's name
-    max: float,  # noqa: A002 - PyTorch's name
+    min: float,
+    max: float,
 ) -> TensorSpec:
     if input.dtype.kind != "float":
         raise DTypeError(f"histc takes floating dtypes, not {input.dtype.name}")
@@ -267,7 +270,7 @@ def _histc_abstract(
     return TensorSpec(input.dtype, (bins,), (), input.device)
 
 
-def _histc_kernel(xp: Any, input: Any, bins: int, min: float, max: float) -> Any:  # noqa: A002 - PyTorch's names
+def _histc_kernel(xp: Any, input: Any, bins: int, min: float, max: float) -> Any:
     flat = input.reshape(-1)
     low, high = float(min), float(max)
     if low == high and flat.size:
@@ -280,12 +283,17 @@ def _histc_kernel(xp: Any, input: Any, bins: int, min: float, max: float) -> Any
     return xp.bincount(place, minlength=bins).astype(input.dtype)
 
 
-@primitive("library", abstract=_histc_abstract, kernel=_histc_kernel)
+@primitive(
+    "library",
+    abstract=_histc_abstract,
+    kernel=_histc_kernel,
+    examples=lambda rng: [((rng.standard_normal((2, 5)), 4, -1, 1), {})],
+)
 def histc(
     input: Tensor,
     bins: int = 100,
-    min: float = 0,  # noqa: A002 - PyTorch's name
-    max: float = 0,  # noqa: A002 - PyTorch's name
+    min: float = 0,
+    max: float = 0,
 ) -> Tensor:
     """How many elements are in each of equal bins from min to max.
 
@@ -329,6 +337,10 @@ def _search_kernel(
     name="searchsorted",
     abstract=_search_abstract,
     kernel=_search_kernel,
+    examples=lambda rng: [
+        ((np.arange(4.0), rng.uniform(0, 3, (2, 3)), False, int64), {}),
+        ((np.arange(8.0).reshape(2, 4), rng.uniform(0, 9, (2, 3)), True, int64), {}),
+    ],
     public=False,
     method=False,
 )
@@ -399,5 +411,7 @@ def bucketize(
         If the boundaries are no vector.
     """
     if boundaries.ndim != 1:
-        raise ShapeError(f"bucketize: boundaries must be a vector, not {boundaries.ndim}-d")
-    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+        raise ShapeError(
+            f"bucketize: boundaries must be a vector, not {boundaries.ndim}-d"
+        )
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)  # type: ignore[no-any-return]

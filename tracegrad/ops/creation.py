@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from tracegrad.device import CPU, Device, device
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor, spec_of
-from tracegrad.dtypes import DType, dtype_of_scalar, get_default_dtype
+from tracegrad.dtypes import DType, dtype_of_scalar, float64, get_default_dtype
 from tracegrad.errors import ArgumentTypeError, ArgumentValueError, ShapeError
 from tracegrad.ops._families import primitive
 from tracegrad.ops._pointwise import convert, wrapped_scalar
@@ -75,6 +75,7 @@ def _full_kernel(
     abstract=_full_abstract,
     kernel=_full_kernel,
     numpy="np.full({size}, {fill_value}, {dtype})",
+    examples=lambda rng: [(((2, 3), 1.5, float64), {})],
     public=False,
     method=False,
 )
@@ -94,6 +95,7 @@ def _empty_abstract(size: Shape, dtype: DType, device: Device) -> TensorSpec:
     name="empty",
     abstract=_empty_abstract,
     kernel=lambda xp, size, dtype, device: xp.empty(size, dtype=dtype.numpy),
+    examples=lambda rng: [(((2, 0), float64), {})],
     public=False,
     method=False,
 )
@@ -133,6 +135,7 @@ def _ordered_kernel(
     name="full_ordered",
     abstract=_ordered_abstract,
     kernel=_ordered_kernel,
+    examples=lambda rng: [(((2, 3, 4), 1.5, (2, 0, 1), float64), {})],
     public=False,
     method=False,
 )
@@ -369,7 +372,7 @@ def _range_length(start: Any, end: Any, step: Any) -> int:
         )
     if all(isinstance(n, int) for n in (start, end, step)):
         return len(range(start, end, step))
-    return math.ceil((end - start) / step)
+    return math.ceil((end - start) / step)  # type: ignore[no-any-return]
 
 
 def _arange_abstract(
@@ -390,6 +393,7 @@ def _arange_kernel(
     name="arange",
     abstract=_arange_abstract,
     kernel=_arange_kernel,
+    examples=lambda rng: [((0, 1.0, 0.3, float64, CPU), {})],
     public=False,
     method=False,
 )
@@ -470,6 +474,7 @@ def _spaced_kernel(
     name="linspace",
     abstract=_spaced_abstract,
     kernel=_spaced_kernel,
+    examples=lambda rng: [((0, 1.0, 5, float64, CPU), {})],
     public=False,
     method=False,
 )
@@ -514,6 +519,7 @@ def _powers_kernel(
         start, end, steps, dtype, device
     ),
     kernel=_powers_kernel,
+    examples=lambda rng: [((0, 2.0, 5, 10.0, float64, CPU), {})],
     public=False,
     method=False,
 )
@@ -552,6 +558,7 @@ def _eye_abstract(n: int, m: int, dtype: DType, device: Device) -> TensorSpec:
     name="eye",
     abstract=_eye_abstract,
     kernel=lambda xp, n, m, dtype, device: xp.eye(n, m, dtype=dtype.numpy),
+    examples=lambda rng: [((2, 3, float64, CPU), {})],
     public=False,
     method=False,
 )

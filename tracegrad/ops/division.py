@@ -7,7 +7,7 @@ from typing import Any
 
 from tracegrad.dispatch.rules import conjugate, identity, none, times, zero
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentError
+from tracegrad.errors import ArgumentValueError
 from tracegrad.ops._functions import Choice, choosing
 from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops._promotion import floating
@@ -117,7 +117,7 @@ def _div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Choice:
     ------
     DivisionError
         If an integer is divided by zero in a rounding mode.
-    ArgumentError
+    ArgumentValueError
         If the mode is unknown.
 
     Examples
@@ -126,7 +126,7 @@ def _div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Choice:
     [-3, 3]
     """
     if rounding_mode not in _DIVISIONS:
-        raise ArgumentError(
+        raise ArgumentValueError(
             f"div: rounding_mode must be None, 'floor' or 'trunc', not {rounding_mode!r}"
         )
     return Choice(_DIVISIONS[rounding_mode], (input, other))

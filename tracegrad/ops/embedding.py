@@ -10,6 +10,7 @@ from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentValueError, DTypeError, ShapeError
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._indices import check_indices, check_integers
+from tracegrad.ops.comparison import ne
 from tracegrad.ops.creation import filled
 from tracegrad.ops.gathering import scatter
 from tracegrad.ops.picking import added_at
@@ -57,7 +58,7 @@ def _embedding_vjp(
     ct: Tensor, indices: Tensor, weight_spec: Any, padding_idx: int | None
 ) -> Tensor:
     if padding_idx is not None:
-        chosen = indices != padding_idx  # type: ignore[operator]
+        chosen = ne(indices, padding_idx)
         ct = ct.masked_select_or_zero(chosen.unsqueeze(-1))  # type: ignore[attr-defined]
     rows = reshape(ct, indices.numel(), weight_spec[0][1])
     return added_at(zeros_of(weight_spec, ct), reshape(indices, -1), rows, 0)  # type: ignore[no-any-return]
@@ -66,7 +67,11 @@ def _embedding_vjp(
 embedding.vjp(weight=_embedding_vjp)
 
 
-@composite(public=False, method=False)
+@composite(
+    public=False,
+    method=False,
+    examples=lambda rng: [((np.array([[0, 2], [1, 1]]), 3), {})],
+)
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Rows of zeros with a 1 at the index that the input names, int64."""
     if input.dtype.name != "int64":
@@ -77,4 +82,4 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     if count <= 0 and input.numel() == 0:
         raise ArgumentValueError("one_hot: an empty tensor has no number of classes")
     zeros = filled((*input._array.shape, count), 0, input.dtype, input.device)
-    return scatter(zeros, -1, input.unsqueeze(-1), 1)  # type: ignore[attr-defined]
+    return scatter(zeros, -1, input.unsqueeze(-1), 1)  # type: ignore[attr-defined, no-any-return]

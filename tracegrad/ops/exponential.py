@@ -9,6 +9,7 @@ from tracegrad.dispatch.rules import times
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.ops._pointwise import as_precise_as, pointwise
 from tracegrad.ops._promotion import arithmetic, floating
+from tracegrad.ops.logistic import sigmoid
 from tracegrad.ops.selection import where
 
 _LN2 = math.log(2)
@@ -130,14 +131,9 @@ def logaddexp(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-def _share(out: Any, own: Any) -> Any:
-    """Return exp(own - out), the part that an operand has in the sum."""
-    return exp(own - out)
-
-
 logaddexp.derivative(
-    input=times(lambda input, out: _share(out, input)),
-    other=times(lambda other, out: _share(out, other)),
+    input=times(lambda input, other: sigmoid(input - other)),
+    other=times(lambda input, other: sigmoid(other - input)),
 )
 
 

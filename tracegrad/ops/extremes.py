@@ -62,6 +62,10 @@ def _place_kernel(
         xp, input, dim, keepdim, largest=True
     ),
     canonical=_canonical,
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), 1, True), {}),
+        ((rng.standard_normal((2, 3)),), {}),
+    ],
 )
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the largest element, the first of equal ones; of NaN before all.
@@ -77,6 +81,10 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
         xp, input, dim, keepdim, largest=False
     ),
     canonical=_canonical,
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), 1, True), {}),
+        ((rng.standard_normal((2, 3)),), {}),
+    ],
 )
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the smallest element, the first of equal ones; of NaN before all.
@@ -110,7 +118,7 @@ def _along(input: Tensor, dim: Any, keepdim: bool, find: Any, name: str) -> Any:
 
 
 @public_function()
-def max(  # noqa: A001 - PyTorch's name
+def max(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None
 ) -> Any:
     """Return the largest element: of all, along a dimension, or of two tensors.
@@ -146,7 +154,7 @@ def max(  # noqa: A001 - PyTorch's name
 
 
 @public_function()
-def min(  # noqa: A001 - PyTorch's name
+def min(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None
 ) -> Any:
     """Return the smallest element: of all, along a dimension, or of two tensors.
@@ -169,9 +177,7 @@ def min(  # noqa: A001 - PyTorch's name
 
 
 @public_function()
-def aminmax(
-    input: Tensor, *, dim: int | None = None, keepdim: bool = False
-) -> MinMax:
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
     """Return the smallest and the largest element, of all or along a dimension.
 
     Raises

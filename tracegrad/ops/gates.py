@@ -9,9 +9,9 @@ from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ShapeError
 from tracegrad.ops._families import composite
 from tracegrad.ops._reduction import canonical_dim
-from tracegrad.ops.comparison import gt, le
-from tracegrad.ops.error_functions import sigmoid
+from tracegrad.ops.comparison import gt, le, lt, ne
 from tracegrad.ops.hyperbolic import tanh
+from tracegrad.ops.logistic import sigmoid
 from tracegrad.ops.selection import where
 from tracegrad.ops.splitting import split_with_sizes
 from tracegrad.ops.views import reshape
@@ -35,7 +35,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Each element brought nearer to 0 by `lambd`, 0 where it is within."""
     x: Any = input
-    inner = where(le(x, -lambd), x + lambd, x * 0)
+    inner = where(lt(x, -lambd), x + lambd, where(ne(x, x), x, 0))
     return where(gt(x, lambd), x - lambd, inner)  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""Elements collected from, and put at, places that a tensor names along one dimension."""
+"""Elements taken from, and put at, places that a tensor names along a dimension."""
 
 from __future__ import annotations
 
@@ -70,7 +70,17 @@ def _gather_abstract(input: TensorSpec, index: TensorSpec, dim: int) -> TensorSp
     return TensorSpec(input.dtype, index.shape, (), input.device)
 
 
+def _is_pick(index: Any, dim: int) -> bool:
+    """Return whether one element of each row is meant, as a loss of classes wants."""
+    return bool(
+        dim == 1 and index.ndim == 2 and index.shape[1] == 1 and index.shape[0]
+    )
+
+
 def _gather_kernel(xp: Any, input: Any, index: Any, dim: int) -> Any:
+    if _is_pick(index, dim):
+        check_elements("gather", index, input.shape[1], 1)
+        return input[xp.arange(len(index)), index[:, 0]].reshape(-1, 1)
     source, places = xp.atleast_1d(input), xp.atleast_1d(index)
     if places.size == 0:
         return xp.empty(index.shape, dtype=input.dtype)
@@ -203,7 +213,16 @@ def _scatter_add_abstract(
 def _scatter_add_kernel(xp: Any, input: Any, index: Any, src: Any, dim: int) -> Any:
     if index.size == 0:
         return xp.array(input, copy=True, order="C")
+    if _is_pick(index, dim):
+        check_elements("scatter", index, input.shape[1], 1)
+        result = xp.array(input, copy=True, order="C")
+        result[xp.arange(len(index)), index[:, 0]] += src[: len(index), 0]
+        return result
     result, key, part = _scatter_parts(xp, input, index, src, dim)
+    if index.ndim and index.shape[dim] == 1:
+        # One place for each: no duplicates, which only the slow form adds up.
+        result[key] += part
+        return result.reshape(input.shape)
     return add_at(xp, result, key, part).reshape(input.shape)
 
 
@@ -237,7 +256,7 @@ def _scatter_source(ct: Tensor, index: Tensor, src_spec: Any, dim: int) -> Tenso
     if have == wanted:
         return found
     if len(have) != len(wanted):
-        return reshape(found, *wanted)
+        return reshape(found, *wanted)  # type: ignore[no-any-return]
     beyond = [(0, w - h) for h, w in zip(have, wanted, strict=True)]
     return constant_pad(found, tuple(n for pair in beyond[::-1] for n in pair))  # type: ignore[no-any-return]
 
@@ -286,7 +305,9 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     ShapeError
         If the shapes do not fit.
     """
-    return scattered_sum(input, index, src, canonical_dim("scatter_add", dim, input.ndim))  # type: ignore[no-any-return]
+    return scattered_sum(  # type: ignore[no-any-return]
+        input, index, src, canonical_dim("scatter_add", dim, input.ndim)
+    )
 
 
 @public_function()
@@ -399,6 +420,9 @@ def _scatter_reduce_kernel(
     name="scatter_reduce",
     abstract=_scatter_reduce_abstract,
     kernel=_scatter_reduce_kernel,
+    examples=lambda rng: [
+        ((*_scatter_examples(rng)[0][0], reduce, True), {}) for reduce in _REDUCING
+    ],
     may_raise=True,
     public=False,
     method=False,

@@ -50,6 +50,7 @@ def _nonzero_kernel(xp: Any, input: Any) -> Any:
     name="nonzero",
     abstract=_nonzero_abstract,
     kernel=_nonzero_kernel,
+    examples=lambda rng: [((rng.integers(0, 2, (2, 5)),), {})],
     dynamic_size=True,
     public=False,
     method=False,
@@ -128,9 +129,7 @@ def _index_examples(rng: Any) -> Any:
     method=False,
     examples=_index_examples,
 )
-def index(
-    input: Tensor, indices: Sequence[Tensor], dims: tuple[int, ...]
-) -> Tensor:
+def index(input: Tensor, indices: Sequence[Tensor], dims: tuple[int, ...]) -> Tensor:
     """Elements at index tensors, one for each of some dimensions."""
 
 

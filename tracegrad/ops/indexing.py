@@ -12,7 +12,8 @@ import numpy as np
 
 from tracegrad.dispatch.inplace import check_overlap, check_writable, write
 from tracegrad.dispatch.operator import public_function
-from tracegrad.dispatch.tensor import Tensor
+from tracegrad.dispatch.state import installed
+from tracegrad.dispatch.tensor import Tensor, wrap
 from tracegrad.dtypes import bool_, int64, uint8
 from tracegrad.errors import (
     ArgumentError,
@@ -22,16 +23,17 @@ from tracegrad.errors import (
 )
 from tracegrad.ops._indices import indexed_shape
 from tracegrad.ops._inplace import inplace_form
+from tracegrad.ops._pointwise import wrapped_scalar
 from tracegrad.ops.casts import cast
-from tracegrad.ops.selection import where
 from tracegrad.ops.conversion import tensor
 from tracegrad.ops.creation import filled
 from tracegrad.ops.index_operators import index, nonzero, nonzero_places, put_at
+from tracegrad.ops.selection import where
 from tracegrad.ops.view_writes import alias
 from tracegrad.ops.views import expand, reshape, select, slice_, unsqueeze
 from tracegrad.sizes import shape_text
 
-# -- from a Python index to operators ---------------------------------------------------
+# -- from a Python index to operators --------------------------------------------------
 
 
 @final
@@ -101,6 +103,8 @@ def _as_index(item: Any) -> Any:
         return _checked_slice(item)
     if item is None or item is Ellipsis or isinstance(item, int):
         return item
+    if isinstance(item, np.bool_):
+        return bool(item)
     if isinstance(item, np.ndarray | list | tuple | range):
         item = tensor(_as_data(item))
         item = cast(item, int64) if item.numel() == 0 else item
@@ -235,10 +239,13 @@ def _getitem(self: Tensor, key: Any) -> Tensor:
     IndexRangeError
         If an index is out of range or of a wrong type, or there are too many.
     """
+    # The common indices, without a detour.
+    if key.__class__ is int:
+        return select(self, 0, key)  # type: ignore[no-any-return]
     resolved = _resolve(self, key)
     if resolved.indices:
         return index(resolved.view, resolved.indices, tuple(resolved.dims))  # type: ignore[no-any-return]
-    return alias(self) if resolved.view is self else resolved.view  # type: ignore[no-any-return]
+    return alias(self) if resolved.view is self else resolved.view
 
 
 def _setitem(self: Tensor, key: Any, value: Any) -> None:
@@ -266,10 +273,12 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
     check_writable(target, "x[...] = y")
     number = as_element(value, target)
     if not resolved.indices:
-        _write_view(target, number)
+        _write_view(target, number, target is self)
         return
     dims = tuple(resolved.dims)
-    shape = indexed_shape(target._array.shape, [i._array for i in resolved.indices], dims)
+    shape = indexed_shape(
+        target._array.shape, [i._array for i in resolved.indices], dims
+    )
     if isinstance(value, Tensor):
         check_overlap(target, value, "x[...] = y")
         number = _without_leading_ones(value, len(shape))
@@ -322,6 +331,8 @@ def as_element(value: Any, target: Tensor) -> Tensor:
         raise DTypeError(f"{value!r} can't be stored as {dtype.name}")
     if dtype.kind == "int":
         value = int(value)  # type: ignore[arg-type]
+    if not installed.busy and target._array.__class__ is np.ndarray:
+        return wrap(np.asarray(wrapped_scalar(value, dtype)))
     return filled((), value, dtype, target.device)  # type: ignore[no-any-return]
 
 
@@ -345,20 +356,35 @@ def _without_leading_ones(value: Tensor, ndim: int) -> Tensor:
     shape = value._array.shape
     extra = len(shape) - ndim
     if extra > 0 and all(s == 1 for s in shape[:extra]):
-        return reshape(value, *shape[extra:])
+        return reshape(value, *shape[extra:])  # type: ignore[no-any-return]
     return value
 
 
-def _write_view(target: Tensor, value: Tensor) -> None:
+def _write_view(target: Tensor, value: Tensor, whole: bool) -> None:
     check_overlap(target, value, "x[...] = y")
     value = _without_leading_ones(value, target.ndim)
-    if value._array.shape != target._array.shape:
+    if whole:
+        # What the tensor held gets a gradient of zeros, not none: `copy_` sees to it.
+        target.copy_(value)  # type: ignore[attr-defined]
+        return
+    if value._array.shape != target._array.shape and _is_watched(target, value):
         value = expand(value, *target._array.shape)
     write(target, value)
 
 
-Tensor.__getitem__ = _getitem  # type: ignore[attr-defined]
-Tensor.__setitem__ = _setitem  # type: ignore[attr-defined]
+def _is_watched(target: Tensor, value: Tensor) -> bool:
+    """Say whether more than memory takes part in a write: the tape or a recorder.
+
+    If not, the copy broadcasts a number itself.
+    """
+    base = target if target._view is None else target._view.base
+    return bool(
+        value.ndim or installed.busy or value._node or base._node or target.is_meta
+    )
+
+
+Tensor.__getitem__ = _getitem  # type: ignore[misc]
+Tensor.__setitem__ = _setitem  # type: ignore[index]
 
 
 # -- index_put ------------------------------------------------------------------------

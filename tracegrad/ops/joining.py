@@ -51,7 +51,9 @@ def _cat_abstract(tensors: Sequence[TensorSpec], dim: int) -> TensorSpec:
 
 
 def _joined_dtype(typed: Sequence[tuple[DType, int]]) -> DType:
-    return result_type_of([d for d, n in typed if n], [d for d, n in typed if not n], [])
+    return result_type_of(
+        [d for d, n in typed if n], [d for d, n in typed if not n], []
+    )
 
 
 def _cat_kernel(xp: Any, tensors: Sequence[Any], dim: int) -> Any:
@@ -98,7 +100,10 @@ public_function(method=False, name="concat")(cat.call)
 public_function(method=False, name="concatenate")(cat.call)
 
 
-@composite(method=False)
+@composite(
+    method=False,
+    examples=lambda rng: [(([*rng.standard_normal((2, 2, 3))], 1), {})],
+)
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Tensors of one shape along a new dimension."""
     if not tensors:
@@ -140,4 +145,4 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors side by side, vectors as columns."""
     columns = [reshape(t, t.numel(), 1) if t.ndim <= 1 else t for t in tensors]
-    return hstack(columns)
+    return hstack(columns)  # type: ignore[no-any-return]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_, int64
@@ -77,7 +79,13 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     return where(mask, number, input)  # type: ignore[no-any-return]
 
 
-@composite(public=False, method=False)
+@composite(
+    public=False,
+    method=False,
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), np.eye(2, 3) > 0, rng.standard_normal(6)), {})
+    ],
+)
 def scattered_by_mask(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """The tensor with the elements of a source, in order, where the mask holds."""
     shape = input._array.shape
@@ -115,15 +123,15 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     shape = broadcast_shapes(input._array.shape, mask._array.shape)
     wide, chosen = expand(input, *shape), expand(mask, *shape)
     if source.numel() < wide.numel():
-        wanted = int(chosen.sum().item())  # type: ignore[attr-defined]
+        wanted = int(chosen.sum().item())
         if source.numel() < wanted:
             raise ShapeError(
                 f"masked_scatter: {source.numel()} source elements for {wanted} places"
             )
         if wanted == 0:
-            return wide.clone()  # type: ignore[attr-defined, no-any-return]
+            return wide.clone()  # type: ignore[no-any-return]
     if wide.numel() == 0:
-        return wide.clone()  # type: ignore[attr-defined, no-any-return]
+        return wide.clone()  # type: ignore[no-any-return]
     return scattered_by_mask(wide, chosen, source)  # type: ignore[no-any-return]
 
 

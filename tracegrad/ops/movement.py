@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tracegrad.device import CPU
 from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, int64
@@ -127,7 +128,10 @@ def _roll_kernel(
     kernel=_roll_kernel,
     canonical=_roll_canonical,
     linear_in=("input",),
-    examples=lambda rng: [((_matrix(rng), (1, -2), (0, 1)), {}), ((_matrix(rng), 3), {})],
+    examples=lambda rng: [
+        ((_matrix(rng), (1, -2), (0, 1)), {}),
+        ((_matrix(rng), 3), {}),
+    ],
 )
 def roll(
     input: Tensor,
@@ -213,7 +217,9 @@ def _triangle_abstract(
     if row < 0 or col < 0:
         raise ShapeError(f"a triangle of {row} rows and {col} columns can't be made")
     count = sum(
-        min(max(i + offset + 1, 0), col) if lower else col - min(max(i + offset, 0), col)
+        min(max(i + offset + 1, 0), col)
+        if lower
+        else col - min(max(i + offset, 0), col)
         for i in range(row)
     )
     return TensorSpec(dtype, (2, count), (), device)
@@ -231,6 +237,10 @@ def _triangle_kernel(
     "creation",
     abstract=_triangle_abstract,
     kernel=_triangle_kernel,
+    examples=lambda rng: [
+        ((3, 4, -1, True, int64, CPU), {}),
+        ((3, 4, 1, False, int64, CPU), {}),
+    ],
     public=False,
     method=False,
 )
@@ -259,7 +269,7 @@ def triu_indices(
 # -- diagonals ------------------------------------------------------------------------
 
 
-@composite()
+@composite(examples=lambda rng: [((_matrix(rng), 1), {})])
 def diag_embed(
     input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1
 ) -> Tensor:
@@ -295,7 +305,7 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     raise ShapeError(f"diag takes a vector or a matrix, not {input.ndim} dimensions")
 
 
-@composite(public=False, method=False)
+@composite(public=False, method=False, examples=lambda rng: [((_matrix(rng),), {})])
 def matrix_trace(input: Tensor) -> Tensor:
     """Sum of the diagonal of a matrix."""
     if input.ndim != 2:
@@ -309,7 +319,12 @@ Tensor.trace = lambda self: matrix_trace(self)  # type: ignore[attr-defined]
 # -- repeat -------------------------------------------------------------------------
 
 
-@composite(name="repeat", public=False, method=False)
+@composite(
+    name="repeat",
+    public=False,
+    method=False,
+    examples=lambda rng: [((_matrix(rng), (2, 1, 3)), {})],
+)
 def tiled(input: Tensor, repeats: tuple[int, ...]) -> Tensor:
     """The tensor laid several times along each dimension; a copy."""
     if len(repeats) < input.ndim or any(n < 0 for n in repeats):
@@ -425,6 +440,7 @@ def _repeat_places_kernel(xp: Any, repeats: Any) -> Any:
     "library",
     abstract=_repeat_places_abstract,
     kernel=_repeat_places_kernel,
+    examples=lambda rng: [((rng.integers(0, 3, 4),), {})],
     may_raise=True,
     dynamic_size=True,
     public=False,
@@ -434,7 +450,9 @@ def repeat_places(repeats: Tensor) -> Tensor:
     """Each index as often as the number at it says."""
 
 
-@composite(public=False, method=False)
+@composite(
+    public=False, method=False, examples=lambda rng: [((_matrix(rng), 2, 1), {})]
+)
 def repeat_each(input: Tensor, repeats: int, dim: int) -> Tensor:
     """Each place along a dimension repeated; a copy."""
     shape = tuple(input._array.shape)
@@ -564,7 +582,15 @@ def _repeated(input: Tensor, dim: int, count: int) -> Tensor:
     return expand(input, *shape)  # type: ignore[no-any-return]
 
 
-@composite(public=False, method=False)
+@composite(
+    public=False,
+    method=False,
+    examples=lambda rng: [
+        ((_matrix(rng), (1, 2), "reflect"), {}),
+        ((_matrix(rng), (1, 2, 2, 0), "circular"), {}),
+        ((_matrix(rng), (1, 2), "replicate"), {}),
+    ],
+)
 def pad(
     input: Tensor,
     pad: tuple[int, ...],

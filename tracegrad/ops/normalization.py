@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tracegrad.dispatch.inplace import write
-from tracegrad.dispatch.operator import OPERATORS, public_function
+from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.state import set_grad_enabled
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bfloat16, float16, float32
@@ -20,6 +20,8 @@ from tracegrad.ops._families import composite
 from tracegrad.ops.arithmetic import add, mul, sub
 from tracegrad.ops.casts import cast
 from tracegrad.ops.division import div
+from tracegrad.ops.norms import norm
+from tracegrad.ops.powers import rsqrt
 from tracegrad.ops.reductions import sum as sum_
 from tracegrad.ops.shaping import fit
 from tracegrad.ops.views import reshape
@@ -72,7 +74,7 @@ def _centred(x: Tensor, dims: Dims) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _inverse_root(x: Tensor, eps: float) -> Tensor:
-    return OPERATORS["rsqrt"](add(x, eps))  # type: ignore[no-any-return]
+    return rsqrt(add(x, eps))  # type: ignore[no-any-return]
 
 
 def _scaled(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
@@ -442,3 +444,14 @@ def instance_norm(
         unbiased = mul(_mean(variances, (0,)), count / (count - 1))
         _update(running_var, reshape(unbiased, channels), momentum)
     return group_norm(input, input._array.shape[1], weight, bias, eps)  # type: ignore[no-any-return]
+
+
+@composite(
+    method=False, public=False, examples=lambda rng: [((rng.normal(size=(3, 4)),), {})]
+)
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12
+) -> Tensor:
+    """Vectors along a dimension over their norm of order `p`, or `eps` if larger."""
+    length = norm(input, p, dim, True).clamp_min(eps)  # type: ignore[attr-defined]
+    return div(input, length)  # type: ignore[no-any-return]

@@ -11,7 +11,7 @@ from tracegrad.dtypes import DType, bool_
 from tracegrad.errors import ArgumentValueError, ShapeError
 from tracegrad.ops._families import composite
 from tracegrad.ops._reduction import accumulate_dtype, canonical_dims
-from tracegrad.ops.arithmetic import mul
+from tracegrad.ops.arithmetic import mul, sub
 from tracegrad.ops.casts import cast
 from tracegrad.ops.comparison import eq
 from tracegrad.ops.division import div
@@ -25,10 +25,10 @@ from tracegrad.sizes import Shape
 
 
 def _in_dtype(input: Tensor, dtype: DType) -> Tensor:
-    return input if input.dtype is dtype else cast(input, dtype)  # type: ignore[no-any-return]
+    return input if input.dtype is dtype else cast(input, dtype)
 
 
-def _check_choice(input: Tensor, ord: float, dim: Any) -> None:  # noqa: A002 - PyTorch's name
+def _check_choice(input: Tensor, ord: float, dim: Any) -> None:
     """Refuse norms of nothing that have no value."""
     if ord >= 0 and not math.isinf(ord):
         return
@@ -37,10 +37,18 @@ def _check_choice(input: Tensor, ord: float, dim: Any) -> None:  # noqa: A002 - 
         raise ShapeError(f"norm: the norm of order {ord} of no elements is not defined")
 
 
-@composite(public=False, method=False)
+@composite(
+    public=False,
+    method=False,
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), order, dim, False), {})
+        for order in (0.0, 1.0, 2.0, 3.0, -2.0, math.inf, -math.inf)
+        for dim in (None, 1)
+    ],
+)
 def vector_norm(
     input: Tensor,
-    ord: float,  # noqa: A002 - PyTorch's name
+    ord: float,
     dim: int | tuple[int, ...] | None,
     keepdim: bool,
 ) -> Tensor:
@@ -70,7 +78,7 @@ def _norm_of_sizes(size: Tensor, order: float, dim: Any, keepdim: bool) -> Tenso
     return power(total, 1.0 / order)  # type: ignore[no-any-return]
 
 
-def _slope(input: Tensor, out: Tensor, ord: float, dims: Any, keepdim: bool) -> Tensor:  # noqa: A002 - PyTorch's name
+def _slope(input: Tensor, out: Tensor, ord: float, dims: Any, keepdim: bool) -> Tensor:
     """Return what the norm changes with each element; 0 where it has no derivative."""
     shape: Shape = input._array.shape
     direction = sgn(input)
@@ -81,7 +89,7 @@ def _slope(input: Tensor, out: Tensor, ord: float, dims: Any, keepdim: bool) -> 
     wide = spread(out, shape, dims, keepdim)
     if math.isinf(ord):
         size = absolute(input)
-        share = chosen_share(size.zeros_like() + 1, size, out, dims, keepdim)  # type: ignore[attr-defined]
+        share = chosen_share(size.zeros_like() + 1, size, out, dims, keepdim)
         return mul(direction, share)  # type: ignore[no-any-return]
     zero = eq(wide, 0)
     safe = where(zero, 1, wide)
@@ -90,7 +98,7 @@ def _slope(input: Tensor, out: Tensor, ord: float, dims: Any, keepdim: bool) -> 
     return where(zero, 0, mul(direction, _ratio(absolute(input), safe, ord)))  # type: ignore[no-any-return]
 
 
-def _ratio(size: Tensor, wide: Tensor, ord: float) -> Tensor:  # noqa: A002 - PyTorch's name
+def _ratio(size: Tensor, wide: Tensor, ord: float) -> Tensor:
     """Return (size / norm) ** (ord - 1), 0 for an element that is 0."""
     nothing = eq(size, 0)
     ratio = power(div(where(nothing, 1, size), wide), ord - 1.0)
@@ -105,7 +113,7 @@ def _norm_vjp(
     ct: Tensor,
     input: Tensor,
     out: Tensor,
-    ord: float,  # noqa: A002 - PyTorch's name
+    ord: float,
     dim: Any,
     keepdim: bool,
 ) -> Tensor:
@@ -121,13 +129,13 @@ def _norm_jvp(
     t: Tensor,
     input: Tensor,
     out: Tensor,
-    ord: float,  # noqa: A002 - PyTorch's name
+    ord: float,
     dim: Any,
     keepdim: bool,
 ) -> Tensor:
     slope = _slope(input, out, ord, _dims(dim, input._array.shape), keepdim)
     product = mul(t, slope.conj() if slope.is_complex() else slope)  # type: ignore[attr-defined]
-    return sum_(product.real if product.is_complex() else product, dim, keepdim)  # type: ignore[attr-defined, no-any-return]
+    return sum_(product.real if product.is_complex() else product, dim, keepdim)  # type: ignore[no-any-return]
 
 
 vector_norm.vjp(input=_norm_vjp).jvp(input=_norm_jvp)
@@ -173,4 +181,4 @@ def norm(
 @public_function(method=False)
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """Return the norm of the difference of two tensors."""
-    return norm(input - other, p)  # type: ignore[operator]
+    return norm(sub(input, other), p)  # type: ignore[no-any-return]

@@ -26,7 +26,7 @@ from tracegrad.ops.views import expand, reshape
 from tracegrad.sizes import Shape, broadcast_shapes, shape_text
 from tracegrad.spec import TensorSpec
 
-# -- index_select and its relatives -----------------------------------------------------
+# -- index_select and its relatives ----------------------------------------------------
 
 
 def _check_vector(name: str, index: TensorSpec) -> None:
@@ -49,7 +49,9 @@ def _index_select_kernel(xp: Any, input: Any, index: Any, dim: int) -> Any:
     source = xp.atleast_1d(input)
     check_elements("index_select", index, source.shape[dim], dim)
     found = xp.take(source, xp.atleast_1d(index), axis=dim)
-    return xp.ascontiguousarray(found).reshape(input.shape if input.ndim == 0 else found.shape)
+    return xp.ascontiguousarray(found).reshape(
+        input.shape if input.ndim == 0 else found.shape
+    )
 
 
 @primitive(
@@ -92,7 +94,9 @@ def _index_add_abstract(
     return row_major(input)
 
 
-def _place_parts(xp: Any, name: str, input: Any, index: Any, source: Any, dim: int) -> Any:
+def _place_parts(
+    xp: Any, name: str, input: Any, index: Any, source: Any, dim: int
+) -> Any:
     result = xp.array(xp.atleast_1d(input), copy=True, order="C")
     places = xp.atleast_1d(index)
     check_elements(name, places, result.shape[dim], dim)
@@ -152,7 +156,7 @@ def copied_at(input: Tensor, index: Tensor, source: Tensor, dim: int) -> Tensor:
 
 
 def _source_at(ct: Tensor, index: Tensor, source_spec: Any, dim: int) -> Tensor:
-    return reshape(selected(ct, index, dim), *source_spec[0])
+    return reshape(selected(ct, index, dim), *source_spec[0])  # type: ignore[no-any-return]
 
 
 def _zeroed_at(ct: Tensor, index: Tensor, source_spec: Any, dim: int) -> Tensor:
@@ -223,7 +227,7 @@ def index_add(
         If the source's shape does not fit.
     """
     place = canonical_dim("index_add", dim, input.ndim)
-    scaled = source if alpha == 1 else source * alpha  # type: ignore[operator]
+    scaled = source if alpha == 1 else source * alpha
     return added_at(input, index, scaled, place)  # type: ignore[no-any-return]
 
 
@@ -277,7 +281,7 @@ for _function in (index_add, index_copy, index_fill):
     inplace_form(_function, _function.__name__)
 
 
-# -- flat: take, put --------------------------------------------------------------------
+# -- flat: take, put -------------------------------------------------------------------
 
 
 def _take_abstract(input: TensorSpec, index: TensorSpec) -> TensorSpec:
@@ -297,7 +301,9 @@ def _take_kernel(xp: Any, input: Any, index: Any) -> Any:
     kernel=_take_kernel,
     linear_in=("input",),
     may_raise=True,
-    examples=lambda rng: [((rng.standard_normal((2, 3)), np.array([[0, -1], [0, 4]])), {})],
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), np.array([[0, -1], [0, 4]])), {})
+    ],
 )
 def take(input: Tensor, index: Tensor) -> Tensor:
     """Elements at indices, counted as if there were one dimension; negative too."""
@@ -307,7 +313,7 @@ def _take_vjp(ct: Tensor, index: Tensor, input_spec: Any) -> Tensor:
     shape, dtype = input_spec
     flat = zeros_of(((math.prod(shape),), dtype), ct)
     added = flat.index_put((reshape(index, -1),), reshape(ct, -1), True)  # type: ignore[attr-defined]
-    return reshape(added, *shape)
+    return reshape(added, *shape)  # type: ignore[no-any-return]
 
 
 take.vjp(input=_take_vjp)
@@ -328,8 +334,8 @@ def _put(
             f"put: {source.numel()} source elements for {index.numel()} indices"
         )
     flat = reshape(input, -1)
-    done = flat.index_put((reshape(index, -1),), reshape(source, -1), accumulate)  # type: ignore[attr-defined]
-    return reshape(done, *input._array.shape)
+    done = flat.index_put((reshape(index, -1),), reshape(source, -1), accumulate)
+    return reshape(done, *input._array.shape)  # type: ignore[no-any-return]
 
 
 Tensor.put = _put  # type: ignore[attr-defined]
@@ -337,9 +343,7 @@ inplace_form(_put, "put")
 
 
 @public_function(method=False)
-def take_along_dim(
-    input: Tensor, indices: Tensor, dim: int | None = None
-) -> Tensor:
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """Return the elements at `indices` along `dim`, the other dimensions broadcast.
 
     Without `dim`, of the flat elements.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracegrad.dispatch.rules import times
+from tracegrad.dispatch.rules import conjugate, times
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bool_, complex128, float64, int64
 from tracegrad.errors import ArgumentError, ArgumentValueError, DTypeError
@@ -102,12 +102,12 @@ def power(input: Tensor, exponent: Tensor) -> Tensor:
     """
 
 
-def _by_input(input: Any, exponent: Any) -> Any:
-    """Return d/dx x**p, which is 0 for p = 0 also where x = 0."""
+def _by_input(change: Any, input: Any, exponent: Any, bent: Any) -> Any:
+    """Return ``change`` times d/dx x**p, which is 0 for p = 0 also where x = 0."""
     if not isinstance(exponent, Tensor) and exponent == 0:
-        return input.zeros_like()
-    slope = exponent * input ** (exponent - 1)
-    return where(exponent == 0, 0, slope) if isinstance(exponent, Tensor) else slope
+        return change.zeros_like()
+    moved = change * bent(exponent * input ** (exponent - 1))
+    return where(exponent == 0, 0, moved) if isinstance(exponent, Tensor) else moved
 
 
 def _by_exponent(input: Any, exponent: Any, out: Any) -> Any:
@@ -116,7 +116,13 @@ def _by_exponent(input: Any, exponent: Any, out: Any) -> Any:
     return where((base == 0) & (exponent.real >= 0), 0, out * log(base))
 
 
-power.derivative(input=times(_by_input), exponent=times(_by_exponent))
+power.derivative(exponent=times(_by_exponent))
+power.vjp(
+    input=lambda ct, input, exponent: _by_input(ct, input, exponent, conjugate)
+).jvp(input=lambda t, input, exponent: _by_input(t, input, exponent, lambda x: x))
+
+
+_ROOTS = {0.5: sqrt, -0.5: rsqrt}
 
 
 @choosing("pow")
@@ -152,8 +158,8 @@ def _pow(input: Any, exponent: Any) -> Choice:
         )
     if exponent == 2 and _keeps_dtype(kind, exponent):
         return Choice(square, (input,))
-    if exponent == 0.5 and kind != "complex":
-        return Choice(sqrt, (input,))
+    if exponent in _ROOTS and kind != "complex":
+        return Choice(_ROOTS[exponent], (input,))
     return Choice(power, (input, exponent))
 
 

@@ -155,15 +155,12 @@ def equal(input: Tensor, other: Tensor) -> bool:
     ------
     ArgumentTypeError
         If one is no Tensor.
-    DTypeError
-        If the dtypes differ.
     """
     for given in (input, other):
         if not isinstance(given, Tensor):
             raise ArgumentTypeError(
                 f"equal compares two Tensors, not a {type(given).__name__}"
             )
-    _check_same_dtype("equal", input, other)
     if input._array.shape != other._array.shape:
         return False
     return int(sum_(ne(input, other)).item()) == 0

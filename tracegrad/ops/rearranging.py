@@ -1,4 +1,4 @@
-"""Functions that choose among views: flatten, movedim, narrow, atleast_1d, …"""
+"""Functions that choose among views: flatten, movedim, narrow, and others."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
 @public_function()
 def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` in the shape of `other`."""
-    return reshape(input, *other._array.shape)
+    return reshape(input, *other._array.shape)  # type: ignore[no-any-return]
 
 
 @public_function()
@@ -62,14 +62,14 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     if first > last:
         raise ShapeError(f"flatten: start_dim {first} comes after end_dim {last}")
     if input.ndim == 0:
-        return reshape(input, 1)
+        return reshape(input, 1)  # type: ignore[no-any-return]
     if first == last:
         return input
     shape = input._array.shape
     joined = 1
     for size in shape[first : last + 1]:
         joined = joined * size
-    return reshape(input, *shape[:first], joined, *shape[last + 1 :])
+    return reshape(input, *shape[:first], joined, *shape[last + 1 :])  # type: ignore[no-any-return]
 
 
 @public_function()
@@ -77,7 +77,7 @@ def ravel(input: Tensor) -> Tensor:
     """Return the elements in one dimension."""
     if input.ndim == 1 and input.is_contiguous():
         return input
-    return reshape(input, -1)
+    return reshape(input, -1)  # type: ignore[no-any-return]
 
 
 @public_function()
@@ -207,7 +207,7 @@ def _last_two_swapped(self: Tensor) -> Tensor:
 def _adjoint(self: Tensor) -> Tensor:
     """The last two dimensions exchanged and the elements conjugated."""
     turned = _last_two_swapped(self)
-    return turned.conj() if turned.is_complex() else turned  # type: ignore[attr-defined, no-any-return]
+    return turned.conj() if turned.is_complex() else turned  # type: ignore[attr-defined]
 
 
 Tensor.T = property(_reversed_dims)  # type: ignore[attr-defined]

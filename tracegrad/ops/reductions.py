@@ -8,7 +8,12 @@ import numpy as np
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bool_, int64, uint8
-from tracegrad.errors import ArgumentTypeError, DTypeError, ElementIndexError, ShapeError
+from tracegrad.errors import (
+    ArgumentTypeError,
+    DTypeError,
+    ElementIndexError,
+    ShapeError,
+)
 from tracegrad.ops._families import composite
 from tracegrad.ops._reduction import (
     accumulate_dtype,
@@ -38,14 +43,14 @@ def _matrix(rng: Any) -> Any:
 
 
 @reduction(
-    numpy="np.sum({x}, axis={axis}, keepdims={keepdims})",
+    numpy="np.add.reduce({x}, axis={axis}, keepdims={keepdims})",
     combine="{a} + {b}",
     start=lambda dtype: 0,
     result_dtype=_summed,
     linear_in=("input",),
     examples=lambda rng: [((_matrix(rng),), {}), ((_matrix(rng), 1, True), {})],
 )
-def sum(  # noqa: A001 - PyTorch's name
+def sum(
     input: Tensor,
     dim: int | tuple[int, ...] | None = None,
     keepdim: bool = False,
@@ -69,7 +74,7 @@ sum.vjp(input=_sum_vjp)
 
 
 @reduction(
-    numpy="np.prod({x}, axis={axis}, keepdims={keepdims})",
+    numpy="np.multiply.reduce({x}, axis={axis}, keepdims={keepdims})",
     combine="{a} * {b}",
     start=lambda dtype: 1,
     result_dtype=_summed,
@@ -91,7 +96,7 @@ def _one_dim(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
         raise ArgumentTypeError(
             f"prod takes one dimension, or None for all, not {list(dim)}"
         )
-    return _any_dims(operands, attributes)
+    return _any_dims(operands, attributes)  # type: ignore[no-any-return]
 
 
 _any_dims = prod.facts["canonical"]
@@ -126,7 +131,7 @@ def _prod_vjp(
         return input.zeros_like()  # type: ignore[attr-defined, no-any-return]
     slope = _prod_slope(ct, source, dim, keepdim)
     if input.ndim == 0:
-        return cast(ct, input.dtype) if ct.dtype is not input.dtype else ct  # type: ignore[no-any-return]
+        return cast(ct, input.dtype) if ct.dtype is not input.dtype else ct
     factor = slope.conj() if slope.is_complex() else slope  # type: ignore[attr-defined]
     found = mul(spread(ct, shape, dim, keepdim), factor)
     return found if found.dtype is input.dtype else cast(found, input.dtype)  # type: ignore[no-any-return]
@@ -160,7 +165,7 @@ def _highest(dtype: DType) -> Any:
 
 
 @reduction(
-    numpy="np.amax({x}, axis={axis}, keepdims={keepdims})",
+    numpy="np.maximum.reduce({x}, axis={axis}, keepdims={keepdims})",
     combine="{a} > {b} || {a} != {a} ? {a} : {b}",
     start=_lowest,
     result_dtype=lambda dtype: dtype,
@@ -176,7 +181,7 @@ def amax(
 
 
 @reduction(
-    numpy="np.amin({x}, axis={axis}, keepdims={keepdims})",
+    numpy="np.minimum.reduce({x}, axis={axis}, keepdims={keepdims})",
     combine="{a} < {b} || {a} != {a} ? {a} : {b}",
     start=_highest,
     result_dtype=lambda dtype: dtype,
@@ -259,35 +264,39 @@ def _truth(dtype: DType) -> DType:
 
 
 @reduction(
-    numpy="np.any({x}, axis={axis}, keepdims={keepdims})",
+    numpy="np.logical_or.reduce({x}, axis={axis}, keepdims={keepdims})",
     combine="{a} || {b}",
     start=lambda dtype: False,
     result_dtype=_truth,
+    examples=lambda rng: [((_matrix(rng) > 0, 1), {}), ((_matrix(rng),), {})],
 )
-def any(  # noqa: A001 - PyTorch's name
+def any(
     input: Tensor, dim: int | tuple[int, ...] | None = None, keepdim: bool = False
 ) -> Tensor:
     """Whether an element over dimensions is not 0; of nothing False."""
 
 
 @reduction(
-    numpy="np.all({x}, axis={axis}, keepdims={keepdims})",
+    numpy="np.logical_and.reduce({x}, axis={axis}, keepdims={keepdims})",
     combine="{a} && {b}",
     start=lambda dtype: True,
     result_dtype=_truth,
+    examples=lambda rng: [((_matrix(rng) > 0, 1), {}), ((_matrix(rng),), {})],
 )
-def all(  # noqa: A001 - PyTorch's name
+def all(
     input: Tensor, dim: int | tuple[int, ...] | None = None, keepdim: bool = False
 ) -> Tensor:
     """Whether all elements over dimensions are not 0; of nothing True."""
 
 
-@composite()
-def count_nonzero(
-    input: Tensor, dim: int | tuple[int, ...] | None = None
-) -> Tensor:
+@composite(examples=lambda rng: [((_matrix(rng) > 0, 1), {})])
+def count_nonzero(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
     """Number of elements over dimensions that are not 0, int64."""
     return sum(cast(input, bool_), dim)  # type: ignore[no-any-return]
+
+
+def _with_missing(rng: Any) -> Any:
+    return np.where(np.eye(2, 3) > 0, np.nan, _matrix(rng))
 
 
 # -- means ----------------------------------------------------------------------------
@@ -315,7 +324,7 @@ def count_of(input: Tensor, dim: Dims) -> Any:
     return numel(shape[d] for d in dims) if shape else 1
 
 
-@composite()
+@composite(examples=lambda rng: [((_matrix(rng),), {}), ((_matrix(rng), 1, True), {})])
 def mean(
     input: Tensor,
     dim: int | tuple[int, ...] | None = None,
@@ -331,7 +340,7 @@ def mean(
     return found if found.dtype is wanted else cast(found, wanted)  # type: ignore[no-any-return]
 
 
-@composite()
+@composite(examples=lambda rng: [((_with_missing(rng), 1), {})])
 def nansum(
     input: Tensor,
     dim: int | tuple[int, ...] | None = None,
@@ -347,7 +356,7 @@ def nansum(
     return sum(where(ne(input, input), 0, input), dim, keepdim, dtype=dtype)  # type: ignore[no-any-return]
 
 
-@composite()
+@composite(examples=lambda rng: [((_with_missing(rng), 1), {})])
 def nanmean(
     input: Tensor,
     dim: int | tuple[int, ...] | None = None,

@@ -14,6 +14,7 @@ from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops._results import ValuesIndices
 from tracegrad.ops.arithmetic import mul, sub
 from tracegrad.ops.casts import cast, clone
+from tracegrad.ops.comparison import eq
 from tracegrad.ops.creation import filled
 from tracegrad.ops.joining import cat
 from tracegrad.ops.logical import logical_xor
@@ -97,12 +98,10 @@ def _cumsum_vjp(ct: Tensor, input_spec: Any, dim: int) -> Tensor:
 
 cumsum.vjp(input=_cumsum_vjp)
 
-# -- cumprod, by a linear recurrence ----------------------------------------------------
+# -- cumprod, by a linear recurrence ---------------------------------------------------
 
 
-def _recurrence_abstract(
-    input: TensorSpec, factor: TensorSpec, dim: int
-) -> TensorSpec:
+def _recurrence_abstract(input: TensorSpec, factor: TensorSpec, dim: int) -> TensorSpec:
     if input.shape != factor.shape or input.dtype is not factor.dtype:
         raise ShapeError("linear_recurrence: both operands must be alike")
     return TensorSpec(input.dtype, input.shape, (), input.device)
@@ -129,7 +128,7 @@ def _recurrence_kernel(xp: Any, input: Any, factor: Any, dim: int) -> Any:
     examples=lambda rng: [((_matrix(rng), _matrix(rng), 1), {})],
 )
 def linear_recurrence(input: Tensor, factor: Tensor, dim: int) -> Tensor:
-    """The running values r[i] = input[i] + factor[i] * r[i - 1]; factor[0] is unused."""
+    """The running values r[i] = input[i] + factor[i] * r[i - 1], r[0] = input[0]."""
 
 
 def _shifted(input: Tensor, dim: int, fill_value: float) -> Tensor:
@@ -146,7 +145,7 @@ def _shifted(input: Tensor, dim: int, fill_value: float) -> Tensor:
 
 
 def _conjugated(input: Tensor) -> Tensor:
-    return input.conj() if input.is_complex() else input  # type: ignore[attr-defined, no-any-return]
+    return input.conj() if input.is_complex() else input  # type: ignore[attr-defined]
 
 
 def _backwards(ct: Tensor, factor: Tensor, dim: int) -> Tensor:
@@ -220,7 +219,7 @@ def product_of_others(input: Tensor, dim: int) -> Tensor:
     after = flipped(_shifted(cumprod(flipped(input, dim), dim), dim, 1), dim)
     # A product that overflowed beside one that is 0 would make NaN of what is 0.
     infinite = OPERATORS["isinf"]
-    mixed = ((before == 0) & infinite(after)) | ((after == 0) & infinite(before))
+    mixed = (eq(before, 0) & infinite(after)) | (eq(after, 0) & infinite(before))
     zero = mixed & _is_finite(input, dim)
     return mul(where(zero, 0, before), where(zero, 0, after))  # type: ignore[no-any-return]
 
@@ -259,8 +258,12 @@ def _running_places(xp: Any, input: Any, dim: int, largest: bool) -> Any:
 @primitive(
     "scan",
     abstract=_places_abstract,
-    kernel=lambda xp, input, dim, largest: _running_places(xp, input, dim, largest),
+    kernel=_running_places,
     canonical=_canonical,
+    examples=lambda rng: [
+        ((_matrix(rng), 1, True), {}),
+        ((_matrix(rng), 0, False), {}),
+    ],
     public=False,
     method=False,
 )
@@ -306,9 +309,7 @@ def _logcumsumexp_kernel(xp: Any, input: Any, dim: int) -> Any:
 
 def _logcumsumexp_abstract(input: TensorSpec, dim: int) -> TensorSpec:
     if input.dtype.kind != "float":
-        raise DTypeError(
-            f"logcumsumexp takes floating dtypes, not {input.dtype.name}"
-        )
+        raise DTypeError(f"logcumsumexp takes floating dtypes, not {input.dtype.name}")
     return TensorSpec(input.dtype, input.shape, (), input.device)
 
 
@@ -327,18 +328,27 @@ def _logcumsumexp_vjp(ct: Tensor, input: Tensor, out: Tensor, dim: int) -> Tenso
     # out never falls, so the factors of the recurrence are at most 1.
     step = sub(_shifted(out, dim, 0), out)
     same = _shifted(out, dim, 0) == out
-    factor = where(same, 1, step.exp())  # type: ignore[attr-defined]
+    factor = where(same, 1, step.exp())
     summed = _backwards(ct, factor, dim)
-    share = where(input == out, 1, sub(input, out).exp())  # type: ignore[attr-defined]
+    share = where(input == out, 1, sub(input, out).exp())
     return mul(summed, share)  # type: ignore[no-any-return]
 
 
-logcumsumexp.vjp(input=_logcumsumexp_vjp)
+def _logcumsumexp_jvp(t: Tensor, input: Tensor, out: Tensor, dim: int) -> Tensor:
+    before = _shifted(out, dim, 0)
+    factor = where(before == out, 1, sub(before, out).exp())
+    share = where(input == out, 1, sub(input, out).exp())
+    return linear_recurrence(mul(t, share), factor, dim)  # type: ignore[no-any-return]
+
+
+logcumsumexp.vjp(input=_logcumsumexp_vjp).jvp(input=_logcumsumexp_jvp)
 
 # -- diff -----------------------------------------------------------------------------
 
 
-@composite(public=False, method=False)
+@composite(
+    public=False, method=False, examples=lambda rng: [((_matrix(rng), 2, 1), {})]
+)
 def differences(input: Tensor, n: int, dim: int) -> Tensor:
     """Differences of neighbours along a dimension, n times."""
     found = input

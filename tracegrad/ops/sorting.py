@@ -24,6 +24,11 @@ from tracegrad.ops.views import reshape, slice_
 from tracegrad.sizes import shape_text
 from tracegrad.spec import TensorSpec
 
+
+def _matrix(rng: Any) -> Any:
+    return rng.standard_normal((2, 3))
+
+
 # -- sort -----------------------------------------------------------------------------
 
 
@@ -59,11 +64,12 @@ def _order_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any
     abstract=_order_abstract,
     kernel=_order_kernel,
     canonical=_order_canonical,
+    examples=lambda rng: [((_matrix(rng), 0), {}), ((_matrix(rng), 1, True), {})],
     public=False,
     method=False,
 )
 def order_of(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
-    """Where the elements in order are, equal ones in their old order; NaN is largest."""
+    """Where the elements in order are, equal ones in their order; NaN is largest."""
 
 
 @public_function()
@@ -104,7 +110,7 @@ def sort(
 @public_function()
 def msort(input: Tensor) -> Tensor:
     """Return the elements in order along the first dimension."""
-    return sort(input, 0).values
+    return sort(input, 0).values  # type: ignore[no-any-return]
 
 
 @public_function()
@@ -113,7 +119,7 @@ def topk(
     k: int,
     dim: int = -1,
     largest: bool = True,
-    sorted: bool = True,  # noqa: A002 - PyTorch's name
+    sorted: bool = True,
 ) -> ValuesIndices:
     """Return the `k` largest (smallest) elements along `dim`, and where they were.
 
@@ -168,7 +174,7 @@ def _size(input: Tensor, dim: int) -> int:
 
 
 def _at_place(order: Tensor, dim: int, k: int) -> Tensor:
-    return slice_(order, dim, k, k + 1).contiguous() if order.ndim else order  # type: ignore[no-any-return]
+    return slice_(order, dim, k, k + 1).contiguous() if order.ndim else order
 
 
 @public_function()
@@ -230,7 +236,12 @@ def _nothing(input: Tensor) -> Tensor:
     return filled((), float("nan"), input.dtype, input.device)  # type: ignore[no-any-return]
 
 
-@composite(name="median", public=False, method=False)
+@composite(
+    name="median",
+    public=False,
+    method=False,
+    examples=lambda rng: [((_matrix(rng),), {})],
+)
 def median_of_all(input: Tensor) -> Tensor:
     """Lower middle of all elements in order; NaN if there is one."""
     if input.numel() == 0:
@@ -238,7 +249,12 @@ def median_of_all(input: Tensor) -> Tensor:
     return _median_along(reshape(input, -1), 0, False).values
 
 
-@composite(name="nanmedian", public=False, method=False)
+@composite(
+    name="nanmedian",
+    public=False,
+    method=False,
+    examples=lambda rng: [((_matrix(rng),), {})],
+)
 def nanmedian_of_all(input: Tensor) -> Tensor:
     """Lower middle of all elements in order that are not NaN."""
     if input.numel() == 0:
@@ -314,6 +330,7 @@ def _mode_abstract(input: TensorSpec, dim: int) -> TensorSpec:
     "library",
     abstract=_mode_abstract,
     kernel=_mode_kernel,
+    examples=lambda rng: [((rng.integers(0, 2, (2, 5)), 1), {})],
     public=False,
     method=False,
 )

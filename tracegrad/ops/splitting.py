@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from tracegrad.dispatch.operator import public_function
@@ -168,7 +169,7 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> Any:
 def _between(input: Tensor, indices: tuple[int, ...], dim: int, length: int) -> Any:
     from_front = [min(max(i + length if i < 0 else i, 0), length) for i in indices]
     bounds = [0, *from_front, length]
-    pairs = list(zip(bounds[:-1], bounds[1:], strict=True))
+    pairs = list(itertools.pairwise(bounds))
     if all(a <= b for a, b in pairs):
         return split_with_sizes(input, tuple(b - a for a, b in pairs), dim)
     return tuple(_part(input, a, b, dim) for a, b in pairs)

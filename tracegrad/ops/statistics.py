@@ -32,7 +32,7 @@ from tracegrad.sizes import Shape
 
 
 def _in_dtype(input: Tensor, dtype: DType) -> Tensor:
-    return input if input.dtype is dtype else cast(input, dtype)  # type: ignore[no-any-return]
+    return input if input.dtype is dtype else cast(input, dtype)
 
 
 def _degrees(input: Tensor, dim: Any, correction: float) -> float:
@@ -60,7 +60,15 @@ def _squares(input: Tensor) -> Tensor:
     return mul(input, input)  # type: ignore[no-any-return]
 
 
-@composite(name="var", public=False, method=False)
+@composite(
+    name="var",
+    public=False,
+    method=False,
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), None, 1, False), {}),
+        ((rng.standard_normal((2, 3)), (1,), 0.5, True), {}),
+    ],
+)
 def variance(
     input: Tensor,
     dim: int | tuple[int, ...] | None,
@@ -75,10 +83,20 @@ def variance(
     check_floating("var", input.dtype)
     wide = _in_dtype(input, accumulate_dtype(input.dtype))
     total = sum_(_squares(_centred(wide, dim)), dim, keepdim)
-    return _in_dtype(div(total, _degrees(input, dim, correction)), input.dtype.to_real())
+    return _in_dtype(
+        div(total, _degrees(input, dim, correction)), input.dtype.to_real()
+    )
 
 
-@composite(name="std", public=False, method=False)
+@composite(
+    name="std",
+    public=False,
+    method=False,
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), None, 1, False), {}),
+        ((rng.standard_normal((2, 3)), (1,), 0, True), {}),
+    ],
+)
 def deviation(
     input: Tensor,
     dim: int | tuple[int, ...] | None,
@@ -118,7 +136,7 @@ def _variance_jvp(
     centred = _centred(input, dim)
     centred = centred.conj() if centred.is_complex() else centred  # type: ignore[attr-defined]
     product = mul(centred, t)
-    total = sum_(product.real if product.is_complex() else product, dim, keepdim)  # type: ignore[attr-defined]
+    total = sum_(product.real if product.is_complex() else product, dim, keepdim)
     return mul(total, _reciprocal(2, degrees))  # type: ignore[no-any-return]
 
 
@@ -154,10 +172,8 @@ class _Spread(NamedTuple):
     keepdim: bool
 
 
-def _arguments(
-    dim: Any, unbiased: Any, keepdim: bool, correction: Any
-) -> _Spread:
-    """Return the arguments of PyTorch's overloads ``var(unbiased)``, ``var(dim, …)``."""
+def _arguments(dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> _Spread:
+    """Return the arguments of the overloads ``var(unbiased)`` and ``var(dim, …)``."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if unbiased is not None:
@@ -240,8 +256,15 @@ def std_mean(
 # -- logsumexp ------------------------------------------------------------------------
 
 
-@composite()
-def logsumexp(input: Tensor, dim: int | tuple[int, ...], keepdim: bool = False) -> Tensor:
+@composite(
+    examples=lambda rng: [
+        ((rng.standard_normal((2, 3)), 1), {}),
+        ((rng.standard_normal((2, 3)), (0, 1), True), {}),
+    ]
+)
+def logsumexp(
+    input: Tensor, dim: int | tuple[int, ...], keepdim: bool = False
+) -> Tensor:
     """Logarithm of the sum of exponentials over dimensions.
 
     The maximum is subtracted first, so that nothing overflows.
@@ -339,15 +362,17 @@ def _quantiles(
 ) -> Tensor:
     wanted = q if isinstance(q, Tensor) else tensor(q, dtype=input.dtype)
     if wanted.ndim > 1:
-        raise ShapeError(f"quantile: q must be a number or a vector, not {wanted.ndim}-d")
-    wanted = wanted.detach()  # type: ignore[attr-defined]
+        raise ShapeError(
+            f"quantile: q must be a number or a vector, not {wanted.ndim}-d"
+        )
+    wanted = wanted.detach()  # type: ignore[union-attr]
     _check_quantile(input, reshape(wanted, -1).tolist(), how)
     rows, without, kept = _rows(input, dim)
     missing = ne(rows, rows)
     ordered = sort(rows, -1).values
     size = rows._array.shape[-1]
     count = sum_(~missing, -1, True)
-    rank = mul(reshape(wanted, -1), cast(count - 1, input.dtype).clamp(min=0))  # type: ignore[operator]
+    rank = mul(reshape(wanted, -1), cast(count - 1, input.dtype).clamp(min=0))
     if not skip:
         # NaN comes last in order, so that the last place gives it.
         rank = where(any_(missing, -1, True), size - 1, rank)
@@ -357,8 +382,8 @@ def _quantiles(
     found = where(eq(weight, 0), low, _between(low, high, weight))
     shape = kept if keepdim else without
     if wanted.ndim == 0:
-        return reshape(squeeze(found, -1), *shape)
-    return reshape(found.movedim(-1, 0), wanted.numel(), *shape)
+        return reshape(squeeze(found, -1), *shape)  # type: ignore[no-any-return]
+    return reshape(found.movedim(-1, 0), wanted.numel(), *shape)  # type: ignore[no-any-return]
 
 
 @public_function()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from tracegrad.dispatch.inplace import freeze_path
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor, version_of
 from tracegrad.errors import ShapeError
 from tracegrad.ops._families import primitive, view_family
 from tracegrad.ops.shaping import zeros_of
+from tracegrad.ops.views import reshaped_view, select, transpose
 from tracegrad.sizes import shape_text
 from tracegrad.spec import TensorSpec
 
@@ -33,6 +35,8 @@ alias.vjp(input=lambda ct: ct)
     kernel=lambda xp, input: input[...],
     numpy="{input}",
     alias=True,
+    may_alias=True,
+    examples=lambda rng: [((rng.standard_normal((2, 3)),), {})],
     gradient_only="input",
     public=False,
     method=False,
@@ -114,10 +118,22 @@ def _view_write_abstract(base: TensorSpec, value: TensorSpec, path: Any) -> Tens
     return TensorSpec(base.dtype, base.shape, (), base.device)
 
 
+def _view_write_examples(rng: Any) -> Any:
+    base = rng.standard_normal((2, 3))
+    row = freeze_path(((select, {"dim": 0, "index": 1}, 0),))
+    turned = (transpose, {"dim0": 0, "dim1": 1}, 0)
+    flat = freeze_path((turned, (reshaped_view, {"shape": (6,)}, 0)))
+    return [
+        ((base, rng.standard_normal(3), row), {}),
+        ((base, rng.standard_normal(6), flat), {}),
+    ]
+
+
 @primitive(
     "movement",
     abstract=_view_write_abstract,
     kernel=_view_write_kernel,
+    examples=_view_write_examples,
     # Targets may emit a copy of the base and a write into the views of the path.
     writes_path=True,
     public=False,

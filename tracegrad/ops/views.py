@@ -8,7 +8,7 @@ import numpy as np
 
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor, spec_of
-from tracegrad.dtypes import DType, uint8
+from tracegrad.dtypes import DType, float64, uint8
 from tracegrad.errors import ArgumentError, IndexRangeError, ShapeError
 from tracegrad.ops._families import view_family
 from tracegrad.ops._reduction import canonical_dim
@@ -138,7 +138,7 @@ def _with_missing(
         raise ShapeError(
             f"{name}: {count} elements do not fill shape {shape_text(shape)}"
         )
-    return (*shape[:place], count // known, *shape[place + 1 :])
+    return (*shape[:place], count // known, *shape[place + 1 :])  # type: ignore[operator]
 
 
 def _view_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
@@ -203,8 +203,6 @@ def _view_kernel(xp: Any, input: Any, shape: Shape) -> Any:
     if strides is None:
         raise ShapeError(f"view: shape {shape_text(shape)} needs a copy")
     return xp.lib.stride_tricks.as_strided(input, shape, [s * step for s in strides])
-
-
 
 
 @view_family(
@@ -279,6 +277,7 @@ def _same_memory_dtype(input: TensorSpec, dtype: DType) -> TensorSpec:
 @view_family(
     abstract=_same_memory_dtype,
     kernel=lambda xp, input, dtype: input.view(dtype.numpy),
+    examples=lambda rng: [((rng.integers(0, 9, (2, 3)), float64), {})],
     public=False,
     method=False,
 )
@@ -332,9 +331,7 @@ def _expand_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, An
 def _expand_abstract(input: TensorSpec, size: Shape) -> TensorSpec:
     extra = len(size) - input.ndim
     strides: list[Dimension] = [0] * extra
-    for own, step, wanted in zip(
-        input.shape, input.strides, size[extra:], strict=True
-    ):
+    for own, step, wanted in zip(input.shape, input.strides, size[extra:], strict=True):
         if own != wanted and own != 1:
             raise ShapeError(
                 f"expand: size {own} can't become {wanted}; only size 1 expands "
@@ -532,7 +529,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A new dimension of size 1."""
 
 
-unsqueeze.vjp(input=lambda ct, dim: squeeze(ct, dim))
+unsqueeze.vjp(input=lambda ct, dim: squeeze(ct, dim))  # type: ignore[has-type]
 
 
 def _squeeze_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
@@ -545,7 +542,6 @@ def _squeeze_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, A
     if len(found) < len(dims):
         raise ShapeError(f"squeeze: dimension named twice in {list(dims)}")
     return {"dim": tuple(sorted(d for d in found if shape and shape[d] == 1))}
-
 
 
 @view_family(

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, public_function
+from tracegrad.dispatch.storage import address_of, storage_offset
 from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import int64
 from tracegrad.errors import ArgumentValueError, ShapeError
@@ -173,7 +174,7 @@ unfold_transposed.vjp(
 
 
 def _reach(size: Shape, stride: Shape) -> int:
-    return sum((s - 1) * step for s, step in zip(size, stride, strict=True))  # type: ignore[misc, operator]
+    return sum((s - 1) * step for s, step in zip(size, stride, strict=True))  # type: ignore[misc]
 
 
 def _strided_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
@@ -205,7 +206,7 @@ def _strided_kernel(
 ) -> Any:
     step = input.itemsize
     start = input.reshape(-1)[storage_offset:]
-    return xp.lib.stride_tricks.as_strided(start, size, [s * step for s in stride])  # type: ignore[operator]
+    return xp.lib.stride_tricks.as_strided(start, size, [s * step for s in stride])
 
 
 @view_family(
@@ -233,7 +234,7 @@ def _strided_places(
         along = counted(0, length, 1, int64, like.device) * step
         shape = tuple(length if d == dim else 1 for d in range(len(size)))
         places = places + reshape(along, *shape)
-    return places
+    return places  # type: ignore[no-any-return]
 
 
 def _strided_vjp(
@@ -243,7 +244,7 @@ def _strided_vjp(
     places = reshape(_strided_places(size, stride, storage_offset, ct), -1)
     zeros = zeros_of(((math.prod(shape),), dtype), ct)
     added = OPERATORS["index_put"](zeros, (places,), reshape(ct, -1), (0,), True)
-    return reshape(added, *shape)
+    return reshape(added, *shape)  # type: ignore[no-any-return]
 
 
 strided.vjp(input=_strided_vjp)
@@ -301,27 +302,11 @@ def as_strided(
 def _offset_in(base: Tensor, view: Tensor) -> int:
     if view is base or view.is_meta:
         return 0
-    first, own = (_address(t._array) for t in (base, view))
+    first, own = (address_of(t._array) for t in (base, view))
     return (own - first) // base.element_size()
 
 
-def _address(array: Any) -> int:
-    interface = getattr(array, "__array_interface__", None)
-    if interface is None:
-        interface = array.__cuda_array_interface__
-    return int(interface["data"][0])
-
-
-def _storage_offset(self: Tensor) -> int:
-    """Return the position of the first element in the storage, in elements."""
-    base = self if self._view is None else self._view.base
-    return _offset_in(base, self)
-
-
-Tensor.storage_offset = _storage_offset  # type: ignore[attr-defined]
-
-
-# -- what is written through a diagonal -------------------------------------------------
+# -- what is written through a diagonal ------------------------------------------------
 
 
 def _fill_diagonal(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
@@ -342,9 +327,9 @@ def _fill_diagonal(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
             diagonal(below)[...] = fill_value
         return self
     target = as_strided(
-        self, (min(sizes),), (sum(self.stride()),), _storage_offset(self)
+        self, (min(sizes),), (sum(self.stride()),), storage_offset(self)
     )
-    target[...] = fill_value  # type: ignore[index]
+    target[...] = fill_value
     return self
 
 

@@ -11,6 +11,7 @@ from tracegrad.ir.rewriting import rewrite
 from tracegrad.ir.traversal import position_of
 from tracegrad.passes.manager import Pass
 from tracegrad.passes.view_rules import VIEW_RULES
+from tracegrad.spec import TensorSpec
 
 
 @final
@@ -57,7 +58,7 @@ class Canonicalize(Pass):
 
 def _ordered(node: Node, position: dict[Value, int]) -> Node:
     """Return the node of a commutative operator with its operands in order."""
-    if not node.operator.commutative:
+    if not node.operator.commutative or any(map(_is_complex, node.inputs)):
         return node
 
     def place(operand: Operand) -> int:
@@ -69,3 +70,14 @@ def _ordered(node: Node, position: dict[Value, int]) -> Node:
     return Node(
         node.operator, inputs, node.attributes, node.results, node.location, node.scope
     )
+
+
+def _is_complex(operand: Operand) -> bool:
+    """Whether the order of factors can show in the last bit.
+
+    A complex product is two sums of products, one of which a fused multiply-add rounds.
+    """
+    if isinstance(operand, Value):
+        spec = operand.spec
+        return isinstance(spec, TensorSpec) and spec.dtype.is_complex
+    return isinstance(operand, complex)

@@ -27,18 +27,18 @@ class Decompose(Pass):
     ::
 
         graph f(%x: f32[2, 3]) {
-          %y: f32[2, 3] = softmax(%x, dim=1)                # model.py:7
+          %y: f32[2, 3] = softmax(%x, dim=1, dtype=None)  # m:7
           return %y
         }
 
     becomes::
 
         graph f(%x: f32[2, 3]) {
-          %amax: f32[2, 1] = amax(%x, dim=[1], keepdim=True)            # model.py:7 softmax
-          %sub: f32[2, 3] = sub(%x, %amax)                              # model.py:7 softmax
-          %exp: f32[2, 3] = exp(%sub)                                   # model.py:7 softmax
-          %sum: f32[2, 1] = sum(%exp, dim=[1], keepdim=True, dtype=None)  # model.py:7 softmax
-          %y: f32[2, 3] = div(%exp, %sum)                               # model.py:7 softmax
+          %amax: f32[2, 1] = amax(%x, dim=[1], keepdim=True)  # m:7 softmax
+          %sub: f32[2, 3] = sub(%x, %amax)  # m:7 softmax
+          %exp: f32[2, 3] = exp(%sub)  # m:7 softmax
+          %sum: f32[2, 1] = sum(%exp, dim=[1], keepdim=True, dtype=None)  # m:7 softmax
+          %y: f32[2, 3] = div(%exp, %sum)  # m:7 softmax
           return %y
         }
     """

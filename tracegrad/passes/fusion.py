@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias, final
 
-from tracegrad.ir.axes import Axes, Domain, add_node
+from tracegrad.ir.axes import Axes, Domain, add_node, start_domain
 from tracegrad.ir.builder import rebuilt
 from tracegrad.ir.fused import fused
 from tracegrad.ir.graph import Graph, Node, Value
@@ -172,7 +172,7 @@ def _fit(
         if new is None:
             return f"{nodes[-1].operator.name} is no part of a fused kernel"
         shape = max(shape, new.shape, key=_extent)
-    domain = Domain(shape)
+    domain = start_domain(nodes, shape)
     axes: dict[Value, Axes] = {}
     for member in nodes:
         found = add_node(member, domain, axes)

@@ -65,7 +65,7 @@ Listener: TypeAlias = Callable[[PassRun], object]
 @final
 @dataclass(frozen=True, slots=True)
 class PassManager:
-    """Runs passes one after another.
+    r"""Runs passes one after another.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class PassManager:
     --------
     >>> from tracegrad.ir import parse
     >>> from tracegrad.passes.dce import DeadCodeElimination
-    >>> text = "graph f(%x: f32[3]) {\\n %y: f32[3] = exp(%x)\\n return %x\\n}"
+    >>> text = "graph f(%x: f32[3]) {\n %y: f32[3] = exp(%x)\n return %x\n}"
     >>> runs = []
     >>> PassManager([DeadCodeElimination()], listeners=[runs.append]).run(parse(text))
     <graph f: 1 inputs, 0 nodes>

@@ -202,7 +202,7 @@ class Emitter:
                 shape = (*shape[:dim], step, *shape[dim + 1 :])
         given = arrays.get(node.result)
         if node.operator.is_view:
-            self._view_in_kernel(node, arrays, shape, given)
+            self._view_in_kernel(kernel, node, arrays, shape, given)
             return
         target = given
         if target is None:
@@ -216,8 +216,33 @@ class Emitter:
         else:
             self._pointwise(node, arrays, target)
 
+    def _only_broadcast(self, kernel: Kernel, node: Node) -> bool:
+        """Return whether every user of an expanded value is element-wise, and has
+        another operand of the full shape or a planned result.
+        """
+        shape = _shape(node.result)
+        users = [n for n in kernel.body.nodes if node.result in n.operands()]
+        return all(
+            "pointwise" in user.operator.facts
+            and any(
+                v is not node.result
+                and isinstance(v.spec, TensorSpec)
+                and v.spec.shape == shape
+                and not self._is_expanded(kernel, v)
+                for v in user.operands()
+            )
+            for user in users
+        )
+
+    def _is_expanded(self, kernel: Kernel, value: Value) -> bool:
+        return any(
+            value in n.results and n.operator.facts.get("broadcasts")
+            for n in kernel.body.nodes
+        )
+
     def _view_in_kernel(
         self,
+        kernel: Kernel,
         node: Node,
         arrays: dict[Value, Argument],
         shape: tuple[int, ...],
@@ -228,6 +253,10 @@ class Emitter:
         source = arrays[operand]
         assert isinstance(source, Array)
         if node.operator.facts.get("broadcasts"):
+            if given is None and self._only_broadcast(kernel, node):
+                # Its users broadcast by themselves.
+                arrays[node.result] = source
+                return
             text = f"np.broadcast_to({source.name}, {shape})"
         else:
             text = f"{source.name}.reshape({shape})"

@@ -181,8 +181,8 @@ class _Writer:
                 return
         value = self._argument(tree)
         if isinstance(value, Array) and value.dtype != target.dtype:
-            converted = cast(self.sink, value, result, self.comment)
-            value = converted
+            if not np.can_cast(value.dtype, target.dtype, "same_kind"):
+                value = cast(self.sink, value, result, self.comment)
         self.sink.emit(
             Call("np.copyto", (target, value), target, into=False, comment=self.comment)
         )

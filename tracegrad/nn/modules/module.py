@@ -299,9 +299,9 @@ class Module(ModuleNaming, ModuleState):
             f"({name}): {_indented(repr(module))}"
             for name, module in self._modules.items()
         ]
-        if not lines:
+        head = extra.split("\n") if extra else []
+        if not lines and len(head) < 2:
             return f"{self._get_name()}({extra})"
-        head = [*extra.split("\n")] if extra else []
         body = "\n  ".join([*head, *lines])
         return f"{self._get_name()}(\n  {body}\n)"
 
