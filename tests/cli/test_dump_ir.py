@@ -127,7 +127,13 @@ def test_graph_as_captured(run: Run) -> None:
     status, out, err = run("model.py:mlp", *INPUTS)
     assert (status, err) == (0, "")
     graph = tg.ir.parse(out)
-    assert [n.operator.name for n in graph.nodes] == ["matmul", "tanh", "mul", "mul", "sum"]
+    assert [n.operator.name for n in graph.nodes] == [
+        "matmul",
+        "tanh",
+        "mul",
+        "mul",
+        "sum",
+    ]
     assert [v.name for v in graph.inputs] == ["x", "w", "W"]
     assert "# model.py:" in out
 
@@ -265,7 +271,10 @@ def test_to_a_file(run: Run, tmp_path: Path) -> None:
 # -- what it refuses ------------------------------------------------------------
 
 MISTAKES = [
-    (("model.py",), "'model.py' is neither file.py:function nor package.module:function"),
+    (
+        ("model.py",),
+        "'model.py' is neither file.py:function nor package.module:function",
+    ),
     ((":f",), "':f' is neither"),
     (("model.py:",), "'model.py:' is neither"),
     (("nothing.py:f",), "the file nothing.py does not exist"),
@@ -279,17 +288,32 @@ MISTAKES = [
     (("model.py:Layer",), "model.py:Layer is a class; name a function or an instance"),
     (("broken.py:f",), "importing broken.py failed: SyntaxError: "),
     (("broken.py:f",), "(broken.py:2)"),
-    (("raises.py:f",), "importing raises.py failed: ZeroDivisionError: division by zero"),
+    (
+        ("raises.py:f",),
+        "importing raises.py failed: ZeroDivisionError: division by zero",
+    ),
     (("raises.py:f",), "(raises.py:2)"),
     (("raises:f",), "importing raises failed: ZeroDivisionError"),
-    (("needs.py:f",), "importing needs.py failed: ModuleNotFoundError: No module named"),
+    (
+        ("needs.py:f",),
+        "importing needs.py failed: ModuleNotFoundError: No module named",
+    ),
     (("needs:f",), "importing needs failed: ModuleNotFoundError: No module named"),
     (("exits.py:f",), "importing exits.py failed: SystemExit: 0 (exits.py:2)"),
-    (("model.py:mlp", "--input", "x=f32[3,4]"), "do not fit mlp(x, w, scale=1.0): missing"),
+    (
+        ("model.py:mlp", "--input", "x=f32[3,4]"),
+        "do not fit mlp(x, w, scale=1.0): missing",
+    ),
     (("model.py:mlp", "--input", "y=f32[3]"), "it has no parameter 'y'"),
     (("model.py:mlp", *INPUTS, "--input", "x=f32[3]"), "the input 'x' is given twice"),
-    (("model.py:mlp", *INPUTS, "--input", "f32[3]"), "'x' is given by position and by name"),
-    (("model.py:traced", "--input", "1", "--input", "2"), "too many positional arguments"),
+    (
+        ("model.py:mlp", *INPUTS, "--input", "f32[3]"),
+        "'x' is given by position and by name",
+    ),
+    (
+        ("model.py:traced", "--input", "1", "--input", "2"),
+        "too many positional arguments",
+    ),
     (("model.py:traced", "--input", "x=f99[3]"), "there is no dtype 'f99'; there are "),
     (("model.py:traced", "--input", "x=f32[a]"), "sizes are numbers from 0 up"),
     (("model.py:traced", "--input", "x=f32[3,-1]"), "sizes are numbers from 0 up"),
@@ -299,15 +323,30 @@ MISTAKES = [
     (("model.py:traced", "--input", "x=i64[3] grad"), "gradients are for floating and"),
     (("model.py:traced", "--input", "x=import os"), "is not an input"),
     (("model.py:mlp", "--inputs", "model.py:nope"), "model.py has no 'nope'"),
-    (("model.py:mlp", "--inputs", "model.py:wrong_inputs"), "returned str; it must return"),
+    (
+        ("model.py:mlp", "--inputs", "model.py:wrong_inputs"),
+        "returned str; it must return",
+    ),
     (("model.py:mlp", "--inputs", "model.py:NOT_A_FUNCTION"), "is int, not a function"),
-    (("model.py:mlp", "--inputs", "model.py:fails"), "model.py:fails() failed: TypeError"),
+    (
+        ("model.py:mlp", "--inputs", "model.py:fails"),
+        "model.py:fails() failed: TypeError",
+    ),
     (("model.py:mlp", "--inputs", "model.py:one_input"), "missing a required argument"),
-    (("model.py:mlp", *INPUTS, "--inputs", "model.py:one_input"), "both state the inputs"),
-    (("model.py:mlp", *INPUTS, "--pass", "nope"), "there is no pass 'nope'; the passes are "),
+    (
+        ("model.py:mlp", *INPUTS, "--inputs", "model.py:one_input"),
+        "both state the inputs",
+    ),
+    (
+        ("model.py:mlp", *INPUTS, "--pass", "nope"),
+        "there is no pass 'nope'; the passes are ",
+    ),
     (("model.py:mlp", *INPUTS, "--pass", "vjp"), "the pass vjp has nothing to do"),
     (("model.py:mlp", *INPUTS, "--pass", "cse", "--all-passes"), "give one"),
-    (("model.py:mlp", *INPUTS, "--emit", "source", "--pass", "cse"), "after all passes"),
+    (
+        ("model.py:mlp", *INPUTS, "--emit", "source", "--pass", "cse"),
+        "after all passes",
+    ),
     (("model.py:mlp", *INPUTS, "-o", "no/such/folder"), "can't write no/such/folder: "),
     (("model.py:mismatch", "--input", "x=f32[3,4]"), "ShapeError: matmul: "),
     (("model.py:mismatch", "--input", "x=f32[3,4]"), "(model.py:35)"),
@@ -355,5 +394,7 @@ def test_as_a_process(tmp_path: Path) -> None:
 
 
 def test_version_and_usage(tmp_path: Path) -> None:
-    assert _process("--version", folder=tmp_path).stdout == f"tracegrad {tg.__version__}\n"
+    assert (
+        _process("--version", folder=tmp_path).stdout == f"tracegrad {tg.__version__}\n"
+    )
     assert _process(folder=tmp_path).returncode == 2
