@@ -224,14 +224,14 @@ def _hardswish(input: Any, inplace: bool = False) -> Choice:
     numpy={
         "float": (
             "np.where({input} > 0, np.multiply({input}, {scale}), "
-            "np.multiply(np.expm1(np.multiply({input}, {input_scale})), "
-            "{alpha} * {scale}))"
+            "np.multiply(np.multiply(np.expm1(np.multiply({input}, {input_scale})), "
+            "{alpha}), {scale}))"
         )
     },
     c={
         "float": (
             "{input} > 0 ? {input} * {scale} "
-            ": expm1{f}({input} * {input_scale}) * ({alpha} * {scale})"
+            ": expm1{f}({input} * {input_scale}) * {alpha} * {scale}"
         )
     },
     reference=lambda input, alpha, scale, input_scale: (
