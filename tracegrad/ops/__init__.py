@@ -47,8 +47,8 @@ from tracegrad.ops import (
     nonfinite,
     normalization,
     normalizing,
-    padding,
     norms,
+    padding,
     picking,
     pooling,
     powers,
@@ -72,7 +72,6 @@ from tracegrad.ops import (
 
 # After all modules: what they define becomes methods of Tensor.
 dunders.install()
-batching.install()
 
 __all__ = [
     "activations",
@@ -118,8 +117,8 @@ __all__ = [
     "nonfinite",
     "normalization",
     "normalizing",
-    "padding",
     "norms",
+    "padding",
     "picking",
     "pooling",
     "powers",
