@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from tracegrad.dispatch.operator import OPERATORS, public_function
+from tracegrad.dispatch.results import ValuesIndices
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, int64
 from tracegrad.errors import DTypeError, IndexRangeError, ShapeError
 from tracegrad.ops._arrays import cast_array
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._reduction import canonical_dim
-from tracegrad.ops._results import ValuesIndices
 from tracegrad.ops.arithmetic import add, mul, sub
 from tracegrad.ops.casts import cast, clone
 from tracegrad.ops.comparison import eq
