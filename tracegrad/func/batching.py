@@ -105,7 +105,8 @@ def one_by_one(operator: OpDef, call: Call) -> Any:
     if call.size == 0:
         return _no_examples(operator, call)
     found = [
-        bind(operator, call.example(place), call.attributes) for place in range(call.size)
+        bind(operator, call.example(place), call.attributes)
+        for place in range(call.size)
     ]
     if isinstance(found[0], tuple):
         return tuple(stacked(operator, parts) for parts in zip(*found, strict=True))

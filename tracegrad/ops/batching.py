@@ -85,7 +85,7 @@ def _all_expanded(call: Call) -> list[Any]:
     ]
 
 
-# -- views ------------------------------------------------------------------------------
+# -- views -----------------------------------------------------------------------------
 
 # From an example's attributes, its shape and the number of examples to the steps that
 # do the same for the batch.
@@ -199,7 +199,7 @@ def _view_write(call: Call) -> Any:
     return bind(OPERATORS["view_write"], _all_expanded(call), {"path": path})
 
 
-# -- movement, library, gather ------------------------------------------------------------
+# -- movement, library, gather ---------------------------------------------------------
 
 
 def _plainly(operator: OpDef) -> Callable[[Call], Any]:
@@ -389,5 +389,3 @@ def install() -> None:
         ("view_write", _view_write),
     ):
         OPERATORS[name].batching(rule)
-
-
