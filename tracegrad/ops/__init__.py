@@ -17,6 +17,7 @@ from tracegrad.ops import (
     contraction,
     conversion,
     convolution,
+    correlation,
     counting,
     creation,
     division,
@@ -47,6 +48,7 @@ from tracegrad.ops import (
     normalization,
     normalizing,
     norms,
+    padding,
     picking,
     pooling,
     powers,
@@ -70,7 +72,6 @@ from tracegrad.ops import (
 
 # After all modules: what they define becomes methods of Tensor.
 dunders.install()
-batching.install()
 
 __all__ = [
     "activations",
@@ -86,6 +87,7 @@ __all__ = [
     "contraction",
     "conversion",
     "convolution",
+    "correlation",
     "counting",
     "creation",
     "division",
@@ -116,6 +118,7 @@ __all__ = [
     "normalization",
     "normalizing",
     "norms",
+    "padding",
     "picking",
     "pooling",
     "powers",
