@@ -97,10 +97,16 @@ def check(
     ]
     together = vmap(function, in_dims=tuple(0 if f else None for f in flags))(*given)
     alone = [samples.results(function(*args)) for args in examples(program, flags)]
-    for whole, parts in zip(samples.results(together), zip(*alone), strict=True):
+    for whole, parts in zip(samples.results(together), zip(*alone, strict=True), strict=True):
         expected = np.stack([part.numpy() for part in parts])
         assert whole.dtype is parts[0].dtype
         np.testing.assert_allclose(whole.numpy(), expected, 1e-9, 1e-12)
+
+
+def test_views_have_rules_for_a_write_into_a_copy_would_be_lost() -> None:
+    views = {name for name, operator in OPERATORS.items() if operator.is_view}
+    without = {name for name in views if OPERATORS[name].batch is None}
+    assert without == {"as_strided"}
 
 
 @_over(NAMES)

@@ -17,9 +17,13 @@ from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import DType
 from tracegrad.errors import TransformError
 from tracegrad.ops._pointwise import Pointwise, typed_spec
-from tracegrad.ops.batching import Call, aligned, expanded
+from tracegrad.ops.batching import Call, aligned, expanded, state_rules
 from tracegrad.sizes import Shape
 from tracegrad.spec import TensorSpec
+
+
+# All operators are defined by now, and nobody else needs the rules.
+state_rules()
 
 
 @final

@@ -353,7 +353,7 @@ def _embedding(call: Call) -> Any:
     return bind(OPERATORS["embedding"], call.operands, call.attributes)
 
 
-def install() -> None:
+def state_rules() -> None:
     """State the rules, once all operators are defined."""
     for name, steps in VIEW_STEPS.items():
         OPERATORS[name].batching(_view_rule(steps))
