@@ -50,6 +50,7 @@ _LAZY = {
     "codegen": ("tracegrad.codegen", ""),
     "func": ("tracegrad.func", ""),
     "ir": ("tracegrad.ir", ""),
+    "linalg": ("tracegrad.linalg", ""),
     "nn": ("tracegrad.nn", ""),
     "optim": ("tracegrad.optim", ""),
     "passes": ("tracegrad.passes", ""),

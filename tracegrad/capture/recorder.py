@@ -356,6 +356,14 @@ class OperatorRecorder:
         self.builder.checks.append(Check(found, value, here()))
         return value
 
+    def reseed(self, generator: Generator, seed: int) -> None:
+        """Note that a generator's stream is about to restart from `seed`."""
+        self.record(OPERATORS["reseed"], (generator,), {"seed": seed}, lambda given: ())
+
+    def unknown_state(self, generator: Generator, how: str) -> None:
+        """End the recording: a state that Python sees is no value of the graph."""
+        self.fail(f"{how} of a generator")
+
     def created(self, tensor: Tensor, how: str) -> None:
         """Note a tensor that was made from Python numbers: a constant."""
         if self.reason:

@@ -189,7 +189,11 @@ def _make_kernel(name: str, facts: Pointwise) -> Callable[..., Any]:
 def _computable(xp: Any, operand: Any, dtype: DType, narrow_literals: bool) -> Any:
     if narrow_literals and isinstance(operand, bool | int | float | complex):
         operand = xp.asarray(wrapped_scalar(operand, dtype))
-    return cast_array(xp, operand, compute_dtype(dtype))
+    computed = compute_dtype(dtype)
+    if computed is not dtype and not isinstance(operand, bool | int | float | complex):
+        # To the narrow type first: a wider operand has no more digits than it.
+        operand = cast_array(xp, operand, dtype)
+    return cast_array(xp, operand, computed)
 
 
 def _check(

@@ -25,6 +25,7 @@ from tracegrad.codegen.numpy.pointwise import (
     dtype_text,
     emit_condition,
     emit_expression,
+    wrapped_number,
     spec_of,
 )
 from tracegrad.codegen.program import CallStep, KernelStep, Program
@@ -288,9 +289,9 @@ class Emitter:
         for operand, parameter, dtype in zip(
             node.inputs, operator.operands, types, strict=True
         ):
-            operands[parameter.name] = self._operand(
-                operand, arrays, _compute(dtype), comment
-            )
+            if facts.narrow_literals and isinstance(operand, int | float | complex):
+                operand = wrapped_number(operand, dtype)
+            operands[parameter.name] = self._operand(operand, arrays, dtype, comment)
         self._refusal(node, facts.failure(types[-1]), operands, comment)
         helpers = facts.numpy_helper_texts
         self.library.functions.update(helpers)
@@ -329,15 +330,17 @@ class Emitter:
         dtype: DType,
         comment: str,
     ) -> Argument:
+        computed = _compute(dtype)
         if not isinstance(operand, Value):
-            return Literal.of(operand, dtype)
+            return Literal.of(operand, computed)
         found = arrays[operand]
         if isinstance(found, Array) and found.dtype is None:
-            text = f"{dtype_text(dtype)}({found.name})"
-            target = self.local(found.name, (), dtype.numpy)
+            text = f"{dtype_text(computed)}({found.name})"
+            target = self.local(found.name, (), computed.numpy)
             self.emit(Expression(text, (found,), target, comment))
             return target
-        return cast(self, found, dtype, comment)
+        # To the operand's dtype first: a wider one has no more digits than it.
+        return cast(self, cast(self, found, dtype, comment), computed, comment)
 
     def _reduction(
         self, node: Node, arrays: dict[Value, Argument], target: Array
