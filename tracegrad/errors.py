@@ -16,9 +16,21 @@ class TracegradError(Exception):
     ----------
     location : Location or None
         The user's file and line from which the call came; a note says it too.
+
+    Notes
+    -----
+    The ``__name__`` of each class is that of the builtin it derives from, which PyTorch
+    raises there, for programs that report or compare names. Its ``__qualname__``, which
+    tracebacks show, says more.
     """
 
     location: Location | None
+
+    def __init_subclass__(cls) -> None:
+        """Take the builtin's name."""
+        builtin = next(b for b in cls.__mro__ if b.__module__ == "builtins")
+        if builtin is not Exception:
+            cls.__name__ = builtin.__name__
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
@@ -91,6 +103,10 @@ class GradientError(TracegradError, RuntimeError):
 
 class GradcheckError(GradientError):
     """A derivative that differs from finite differences."""
+
+
+class TransformError(TracegradError, RuntimeError):
+    """Something that a functional transform (vmap, grad, …) can't do."""
 
 
 class InplaceError(TracegradError, RuntimeError):

@@ -125,7 +125,6 @@ def gradgradcheck(
     rtol: float = 1e-3,
     raise_exception: bool = True,
     nondet_tol: float = 0.0,
-    check_fwd_over_rev: bool = False,
     fast_mode: bool = False,
 ) -> bool:
     """Compare the second derivatives of `func` with central differences.
@@ -141,8 +140,6 @@ def gradgradcheck(
         Cotangents of the results; random if not given.
     eps, atol, rtol, raise_exception, nondet_tol, fast_mode
         As for `gradcheck`.
-    check_fwd_over_rev : bool
-        Check the forward derivative of the gradient too.
     """
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     cts = _cotangents(func, given, grad_outputs)
@@ -169,7 +166,6 @@ def gradgradcheck(
         raise_exception=raise_exception,
         nondet_tol=nondet_tol,
         check_undefined_grad=False,
-        check_forward_ad=check_fwd_over_rev,
         fast_mode=fast_mode,
     )
 

@@ -141,6 +141,8 @@ class set_grad_enabled(_Mode):  # noqa: N801 - PyTorch's name
 class _MakingInferenceTensors:
     """A transform that marks fresh results as inference tensors."""
 
+    functional = False
+
     def bind(
         self, operator: OpDef, operands: tuple[Any, ...], attributes: dict[str, Any]
     ) -> Any:

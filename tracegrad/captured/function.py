@@ -23,7 +23,7 @@ from tracegrad.capture.paths import (
 from tracegrad.capture.session import Recording, record_call
 from tracegrad.captured.explain import Explanation
 from tracegrad.captured.guards import Miss
-from tracegrad.captured.specialization import LEFT, Specialization
+from tracegrad.captured.specialization import FAILED, LEFT, Specialization
 from tracegrad.compiler import DerivedProgram, compile_graph
 from tracegrad.config import config
 from tracegrad.dispatch.state import thread
@@ -76,6 +76,10 @@ class CapturedFunction:
             if leaves is None:
                 continue
             result = specialization.run(leaves)
+            if result is FAILED:
+                # From its start, so that the error, its line and what was done before
+                # it are eager mode's own.
+                return self.eager(*args, **kwargs)
             if result is not LEFT:
                 self._last = specialization
                 return result

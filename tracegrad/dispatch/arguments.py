@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tracegrad.dispatch.generator import Generator
-from tracegrad.dispatch.operator import AttributeDef, OpDef, OperandDef
+from tracegrad.dispatch.operator import AttributeDef, OpDef, OperandDef, own_name
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import dtype_given
 from tracegrad.errors import ArgumentTypeError, TracegradError
@@ -70,7 +70,8 @@ def _by_name(
             f"{operator.name}() takes {len(names)} positional arguments, "
             f"{len(args)} were given"
         )
-    for name, value in kwargs.items():
+    for written, value in kwargs.items():
+        name = own_name(written, operator.signature.parameters)
         if name in given or not _knows(operator, name):
             what = "twice" if name in given else f"a value for {name!r} it has not"
             raise ArgumentTypeError(f"{operator.name}() was given {what}: {name}")

@@ -136,7 +136,7 @@ def bind_tape(
             edges = None
     result = _bind_recorded(operator, operands, attributes)
     if operator.is_view:
-        _link_views(operator, operands[0], attributes, result)
+        link_views(operator, operands[0], attributes, result)
     if edges is not None:
         _attach(operator, operands, attributes, edges, result)
     return result
@@ -235,7 +235,7 @@ def _shape_and_dtype(operand: Any) -> Any:
     return None
 
 
-def _link_views(
+def link_views(
     operator: OpDef, source: Tensor, attributes: dict[str, Any], result: Any
 ) -> None:
     """Note that the result(s) share the memory of `source`."""

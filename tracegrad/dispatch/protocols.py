@@ -38,7 +38,15 @@ class Recorder(Protocol):
 
 
 class Transform(Protocol):
-    """A functional transform such as jvp or vmap (floor 10 installs it)."""
+    """A functional transform such as jvp or vmap (floor 10 installs it).
+
+    Attributes
+    ----------
+    functional : bool
+        Whether the eager tape must not be run inside.
+    """
+
+    functional: bool
 
     def bind(
         self, operator: OpDef, operands: tuple[Any, ...], attributes: dict[str, Any]

@@ -286,12 +286,12 @@ def grad_and_value(
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        chosen = _chosen(args, argnums)
+        chosen = chosen_arguments(args, argnums)
         leaves, build = flatten(chosen)
         level = ReverseTransform()
         marked, entries = level.inputs_of(leaves)
         with level.recording():
-            result = func(*_replaced(args, argnums, build(marked)), **kwargs)
+            result = func(*replaced_arguments(args, argnums, build(marked)), **kwargs)
         value, aux = _split_aux(result, has_aux)
         _check_scalar(value)
         ones = OPERATORS["full"]((), 1, value.dtype, value.device)
@@ -327,14 +327,16 @@ def _places(args: tuple[Any, ...], argnums: int | tuple[int, ...]) -> list[int]:
     return found
 
 
-def _chosen(args: tuple[Any, ...], argnums: int | tuple[int, ...]) -> Any:
+def chosen_arguments(args: tuple[Any, ...], argnums: int | tuple[int, ...]) -> Any:
+    """Return the argument that `argnums` names, or the tuple of them."""
     places = _places(args, argnums)
     return args[places[0]] if isinstance(argnums, int) else tuple(args[p] for p in places)
 
 
-def _replaced(
+def replaced_arguments(
     args: tuple[Any, ...], argnums: int | tuple[int, ...], chosen: Any
 ) -> list[Any]:
+    """Return the arguments with others for those that `argnums` names."""
     places = _places(args, argnums)
     values = [chosen] if isinstance(argnums, int) else chosen
     found = list(args)

@@ -96,6 +96,10 @@ class Pointwise:
             found |= helper_source(name)
         return found
 
+    def failure(self, dtype: DType) -> str | None:
+        """Return the expression of what the operator refuses, for a compute dtype."""
+        return text_for(self.fails, compute_dtype(dtype))
+
     def types(
         self, name: str, operands: tuple[Typed, ...], dtype: DType | None = None
     ) -> Types:

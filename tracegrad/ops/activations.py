@@ -130,7 +130,8 @@ def _threshold(
     input: Any, threshold: float, value: float, inplace: bool = False
 ) -> Choice:
     """Return each element, or `value` where it is not above `threshold`."""
-    attributes = {"threshold": threshold, "value": value}
+    number = int if isinstance(input, Tensor) and input.dtype.kind == "int" else float
+    attributes = {"threshold": number(threshold), "value": number(value)}
     return Choice(thresholded, (input,), attributes, inplace)
 
 

@@ -53,7 +53,12 @@ def _channels_in_front(input: Tensor) -> Tensor:
 
 
 @public_function()
-def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
+def clone(
+    input: Tensor,
+    *,
+    memory_format: MemoryFormat | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
     """Return a copy, through which gradients flow.
 
     Parameters
@@ -61,6 +66,8 @@ def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor
     input : Tensor, shape (...)
     memory_format : MemoryFormat, optional
         Keep the order of dimensions in memory if not given.
+    out : Tensor, optional
+        What to write the copy into.
 
     Raises
     ------
@@ -68,7 +75,7 @@ def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor
         If the format wants another number of dimensions.
     """
     if memory_format in (None, preserve_format):
-        return copied(input)  # type: ignore[no-any-return]
+        return copied(input, out=out)  # type: ignore[no-any-return]
     if memory_format == contiguous_format:
         return copied(input, True)  # type: ignore[no-any-return]
     assert memory_format is not None
@@ -96,4 +103,4 @@ def contiguous(
         return input if input.is_contiguous() else copied(input, True)
     if _channels_behind(input, memory_format).is_contiguous():
         return input
-    return clone(input, memory_format=memory_format)
+    return clone(input, memory_format=memory_format)  # type: ignore[no-any-return]

@@ -209,8 +209,8 @@ def clamp_both(input: Tensor, min: Tensor, max: Tensor) -> Tensor:
 
 
 @pointwise(
-    numpy=_numbers("np.maximum({input}, {min})"),
-    c=_numbers("tg_maximum_{t}({input}, {min})"),
+    numpy={"bool": "np.maximum({input}, {min})", **_numbers("np.maximum({input}, {min})")},
+    c={"bool": "{input} | {min}", **_numbers("tg_maximum_{t}({input}, {min})")},
     reference=max,
     domain={"input": (0.1, 0.9), "min": (-1.0, 0.0)},
 )
@@ -219,8 +219,8 @@ def clamp_min(input: Tensor, min: Tensor) -> Tensor:
 
 
 @pointwise(
-    numpy=_numbers("np.minimum({input}, {max})"),
-    c=_numbers("tg_minimum_{t}({input}, {max})"),
+    numpy={"bool": "np.minimum({input}, {max})", **_numbers("np.minimum({input}, {max})")},
+    c={"bool": "{input} & {max}", **_numbers("tg_minimum_{t}({input}, {max})")},
     reference=min,
     domain={"input": (0.1, 0.9), "max": (1.0, 2.0)},
 )

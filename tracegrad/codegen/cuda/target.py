@@ -50,7 +50,12 @@ def emit_cuda(program: Program) -> Source:
 
 
 def _imports(writer: ModuleWriter) -> list[str]:
-    lines = list(writer.calls.library.imports.values())
-    if any("ml_dtypes" in line.text for line in writer.body):
+    library = writer.calls.library
+    lines = list(library.imports.values())
+    if not {"DType", "Operator"}.isdisjoint(library.functions):
+        lines.insert(0, "from typing import NamedTuple")
+    if any("ml_dtypes" in line.text for line in writer.body) and (
+        "ml_dtypes" not in library.imports
+    ):
         lines.insert(0, "import ml_dtypes")
     return lines

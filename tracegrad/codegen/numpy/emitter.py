@@ -16,12 +16,14 @@ from tracegrad.codegen.numpy.instructions import (
     Exit,
     Expression,
     Loop,
+    Refuse,
 )
 from tracegrad.codegen.numpy.library import Library, operator_text
 from tracegrad.codegen.numpy.pointwise import (
     Literal,
     cast,
     dtype_text,
+    emit_condition,
     emit_expression,
     spec_of,
 )
@@ -29,7 +31,7 @@ from tracegrad.codegen.program import CallStep, KernelStep, Program
 from tracegrad.device import Device
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dtypes import ALL, DType, bfloat16, float16, float32
-from tracegrad.errors import CompileError
+from tracegrad.errors import CompileError, DivisionError
 from tracegrad.ir.builder import Names
 from tracegrad.ir.graph import (
     BindGrad,
@@ -289,6 +291,9 @@ class Emitter:
             operands[parameter.name] = self._operand(
                 operand, arrays, _compute(dtype), comment
             )
+        self._refusal(node, facts.failure(types[-1]), operands, comment)
+        helpers = facts.numpy_helper_texts
+        self.library.functions.update(helpers)
         text = facts.text(types[-1])
         emit_expression(
             self,
@@ -299,7 +304,23 @@ class Emitter:
             target,
             result,
             comment,
+            helpers,
         )
+
+    def _refusal(
+        self,
+        node: Node,
+        condition: str | None,
+        operands: dict[str, Argument],
+        comment: str,
+    ) -> None:
+        """Emit the error for elements that the operator refuses."""
+        if condition is None:
+            return
+        found = emit_condition(self, condition, operands, comment)
+        error = self.library.error(DivisionError)
+        message = f"{node.operator.name}: an integer was divided by zero"
+        self.emit(Refuse(found, error, message, comment))
 
     def _operand(
         self,

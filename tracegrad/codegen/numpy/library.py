@@ -82,9 +82,7 @@ class Library:
         if isinstance(value, ModuleType):
             self.imports[name] = f"import {value.__name__} as {name}"
         elif isinstance(value, type) and issubclass(value, TracegradError):
-            builtin = next(b for b in value.__mro__ if b.__module__ == "builtins")
-            self.names[name] = value
-            self.functions.setdefault(name, f"{name} = {builtin.__name__}")
+            self.error(value)
         elif isinstance(value, FunctionType) and _is_ours(value):
             self.add(value, name)
         elif (text := self.data_text(value)) is not None:
@@ -93,6 +91,14 @@ class Library:
         else:
             origin = getattr(value, "__module__", None) or module
             self.imports[name] = f"from {origin} import {name}"
+
+    def error(self, cls: type) -> str:
+        """Add an error class; return its name in the module."""
+        builtin = next(b for b in cls.__mro__ if b.__module__ == "builtins")
+        self.names[cls.__qualname__] = cls
+        text = f"{cls.__qualname__} = {builtin.__name__}"
+        self.functions.setdefault(cls.__qualname__, text)
+        return cls.__qualname__
 
     def data_text(self, value: Any) -> str | None:
         """Return text that makes `value`, or None if it is not plain data."""

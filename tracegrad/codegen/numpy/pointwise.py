@@ -127,6 +127,7 @@ def emit_expression(
     target: Array,
     result: DType,
     comment: str,
+    helpers: dict[str, str],
 ) -> None:
     """Emit the calls that compute `text` into `target`.
 
@@ -144,10 +145,26 @@ def emit_expression(
     result : DType
         The dtype `target` must have.
     comment : str
+    helpers : dict
+        Sources of the functions that `text` calls besides NumPy's.
     """
-    tree = ast.parse(re.sub(r"\{(\w+)\}", r"\1", text), mode="eval").body
-    writer = _Writer(sink, operands, attributes, comment)
-    writer.into(tree, target, result)
+    _Writer(sink, operands, attributes, comment, helpers).into(
+        _tree(text), target, result
+    )
+
+
+def emit_condition(
+    sink: Sink,
+    text: str,
+    operands: dict[str, Argument],
+    comment: str,
+) -> Argument:
+    """Emit the calls that compute a condition; return what holds it."""
+    return _Writer(sink, operands, {}, comment, {})._argument(_tree(text))
+
+
+def _tree(text: str) -> ast.expr:
+    return ast.parse(re.sub(r"\{(\w+)\}", r"\1", text), mode="eval").body
 
 
 class _Writer:
@@ -157,11 +174,15 @@ class _Writer:
         operands: dict[str, Argument],
         attributes: dict[str, str],
         comment: str,
+        helpers: dict[str, str],
     ) -> None:
         self.sink = sink
         self.operands = operands
         self.attributes = attributes
         self.comment = comment
+        self.helpers: dict[str, Any] = {"np": np}
+        for source in helpers.values():
+            exec(source, self.helpers)  # noqa: S102 - our own definition
 
     def into(self, tree: ast.expr, target: Array, result: DType) -> None:
         """Emit `tree` so that `target` holds it."""
@@ -215,14 +236,15 @@ class _Writer:
     def _folded(self, tree: ast.expr) -> str | None:
         """Return the text of what depends on no array, computed as a kernel would."""
         names = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name)]
-        scope: dict[str, Any] = {"np": np}
+        scope: dict[str, Any] = dict(self.helpers)
+        known = len(scope)
         for name in names:
             operand = self.operands.get(name)
             if isinstance(operand, Literal):
                 scope[name] = operand.dtype.numpy.type(_evaluated(operand))
-            elif name != "np":
+            elif name not in self.helpers:
                 return None
-        if len(scope) == 1:
+        if len(scope) == known:
             return None
         with np.errstate(all="ignore"):
             value = eval(ast.unparse(tree), scope)  # noqa: S307 - our own definition
@@ -236,7 +258,7 @@ class _Writer:
         if isinstance(tree, ast.Name):
             if tree.id in self.operands:
                 return self.operands[tree.id]
-            return self.attributes[tree.id]
+            return self.attributes.get(tree.id, tree.id)
         if isinstance(tree, ast.Constant):
             return literal_text(tree.value)
         called = self._ufunc_call(tree)
@@ -299,7 +321,23 @@ class _Writer:
         texts = [a.name if isinstance(a, Array) else a for a in args]
         texts += [f"{k.arg}={ast.unparse(k.value)}" for k in tree.keywords]
         text = f"{ast.unparse(tree.func)}({', '.join(texts)})"
-        return text, arrays, _called_dtype(tree, args)
+        return text, arrays, self._called_dtype(tree, args)
+
+    def _called_dtype(self, tree: ast.Call, args: list[Argument]) -> Any:
+        """Return the dtype a non-ufunc call gives, by calling it on empty arrays."""
+        scope = self.helpers | {"complex": complex}
+
+        def evaluated(text: str) -> Any:
+            return eval(text, scope)  # noqa: S307 - our own definition
+
+        function = evaluated(ast.unparse(tree.func))
+        given = [
+            np.empty((0,), a.dtype) if isinstance(a, Array) else evaluated(a)
+            for a in args
+        ]
+        keywords = {str(k.arg): evaluated(ast.unparse(k.value)) for k in tree.keywords}
+        with np.errstate(all="ignore"):
+            return function(*given, **keywords).dtype
 
     def _result_dtype(self, function: str, args: tuple[Argument, ...]) -> Any:
         ufunc = getattr(np, function.removeprefix("np."))
@@ -336,17 +374,6 @@ def _weak_or_dtype(argument: Argument) -> Any:
 
 def _evaluated(text: str) -> Any:
     return eval(text, {"np": np, "complex": complex})  # noqa: S307 - our own text
-
-
-def _called_dtype(tree: ast.Call, args: list[Argument]) -> Any:
-    """Return the dtype a non-ufunc call gives, by calling it on empty arrays."""
-    function = _evaluated(ast.unparse(tree.func))
-    given = [
-        np.empty((0,), a.dtype) if isinstance(a, Array) else _evaluated(a) for a in args
-    ]
-    keywords = {str(k.arg): _evaluated(ast.unparse(k.value)) for k in tree.keywords}
-    with np.errstate(all="ignore"):
-        return function(*given, **keywords).dtype
 
 
 def _broadcast(args: tuple[Argument, ...]) -> tuple[int, ...]:
