@@ -319,9 +319,8 @@ def test_a_broken_line_is_refused_or_read_as_it_stands(number: int) -> None:
         changed = [*lines[:number], text, *lines[number + 1 :]]
         try:
             tg.ir.verify(tg.ir.parse("\n".join(changed)))
-        except (errors.ParseError, errors.VerifyError) as error:
+        except (errors.ParseError, errors.VerifyError):
             refused += 1
-            assert str(error)
     assert refused > 0
 
 
