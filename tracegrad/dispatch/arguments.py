@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import functools
 import inspect
 import re
 from collections.abc import Sequence
@@ -79,6 +80,7 @@ def _by_name(
     return given
 
 
+@functools.cache
 def _positional_names(operator: OpDef) -> list[tuple[str, bool]]:
     kinds = inspect.Parameter
     return [
