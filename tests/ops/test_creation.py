@@ -39,7 +39,11 @@ def test_what_no_tensor_is_made_of() -> None:
 
 def test_copies_and_shared_memory() -> None:
     array = np.zeros(2, "f4")
-    copied, shared, as_it_is = tg.tensor(array), tg.from_numpy(array), tg.as_tensor(array)
+    copied, shared, as_it_is = (
+        tg.tensor(array),
+        tg.from_numpy(array),
+        tg.as_tensor(array),
+    )
     array[0] = 5
     assert copied.tolist() == [0, 0]
     assert shared.tolist() == as_it_is.tolist() == [5, 0]

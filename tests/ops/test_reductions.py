@@ -26,7 +26,8 @@ def test_of_nothing() -> None:
     assert (x.sum().item(), x.prod().item(), x.norm().item()) == (0, 1, 0)
     assert (x.any().item(), x.all().item()) == (False, True)
     assert x.logsumexp(0).item() == -math.inf
-    assert math.isnan(x.mean().item()) and math.isnan(x.median().item())
+    assert math.isnan(x.mean().item())
+    assert math.isnan(x.median().item())
     for choose in (tg.max, tg.min, tg.argmax, tg.amax):
         with pytest.raises((IndexError, RuntimeError)):
             choose(x)
@@ -107,7 +108,8 @@ def test_names_of_results() -> None:
     assert found.values.tolist() == [5, 7]
     assert found.indices.tolist() == [1, 0]
     values, indices = found
-    assert values is found.values and indices is found.indices
+    assert values is found.values
+    assert indices is found.indices
 
 
 def test_nan_is_largest() -> None:

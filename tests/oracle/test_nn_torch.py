@@ -1,4 +1,4 @@
-"""Layers against PyTorch: initial values bit for bit, forward, backward, state, text."""
+"""Layers against PyTorch: first values bit for bit, forward, backward, state, text."""
 
 import copy
 
@@ -33,7 +33,10 @@ LAYERS = {
     "Linear without bias": (lambda nn: nn.Linear(4, 3, bias=False), ROWS),
     "Linear of 3 dims": (lambda nn: nn.Linear(7, 3), SEQUENCES),
     "Embedding": (lambda nn: nn.Embedding(6, 3), _integers(6, 2, 5)),
-    "Embedding padded": (lambda nn: nn.Embedding(6, 3, padding_idx=-5), _integers(6, 9)),
+    "Embedding padded": (
+        lambda nn: nn.Embedding(6, 3, padding_idx=-5),
+        _integers(6, 9),
+    ),
     "Conv1d": (lambda nn: nn.Conv1d(4, 6, 3, 2, 1), SEQUENCES),
     "Conv2d": (lambda nn: nn.Conv2d(4, 6, 3), IMAGES),
     "Conv2d all": (
@@ -139,7 +142,10 @@ def _same_states(ours, theirs, **tolerance):
     for name, value in theirs.items():
         assert str(ours[name].dtype).split(".")[-1] == str(value.dtype).split(".")[-1]
         np.testing.assert_allclose(
-            ours[name].numpy(), value.numpy(), err_msg=name, **(tolerance or {"rtol": 0})
+            ours[name].numpy(),
+            value.numpy(),
+            err_msg=name,
+            **(tolerance or {"rtol": 0}),
         )
 
 
@@ -259,8 +265,9 @@ def test_losses(name):
     target = _target(kind, (5, 4))
     ours, theirs = make(tg.nn), make(torch.nn)
     assert repr(ours) == repr(theirs)
-    x, their_x = tg.tensor(data, requires_grad=True), torch.tensor(
-        data, requires_grad=True
+    x, their_x = (
+        tg.tensor(data, requires_grad=True),
+        torch.tensor(data, requires_grad=True),
     )
     found, wanted = ours(x, tg.tensor(target)), theirs(their_x, torch.tensor(target))
     np.testing.assert_allclose(
@@ -433,7 +440,9 @@ def test_names_orders_and_text():
 
 
 def _without_dtypes(text):
-    return "\n".join(line for line in text.split("\n") if "Parameter containing" not in line)
+    return "\n".join(
+        line for line in text.split("\n") if "Parameter containing" not in line
+    )
 
 
 def test_loading_reports_the_same_keys():

@@ -43,7 +43,9 @@ def test_continuous(shape, name):
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("name", ["int64", "int32", "int16", "int8", "uint8", "float32"])
+@pytest.mark.parametrize(
+    "name", ["int64", "int32", "int16", "int8", "uint8", "float32"]
+)
 def test_discrete(shape, name):
     def dtype(t):
         return getattr(t, name)

@@ -27,6 +27,8 @@ class LevelTransform(ABC):
     base's value by ``view_write``.
     """
 
+    functional = True
+
     def __init__(self) -> None:
         self._cells: dict[int, tuple[weakref.ref[Any], Any, Any]] = {}
 

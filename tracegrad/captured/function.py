@@ -23,7 +23,7 @@ from tracegrad.capture.paths import (
 from tracegrad.capture.session import Recording, record_call
 from tracegrad.captured.explain import Explanation
 from tracegrad.captured.guards import Miss
-from tracegrad.captured.specialization import LEFT, Specialization
+from tracegrad.captured.specialization import FAILED, LEFT, Specialization
 from tracegrad.compiler import DerivedProgram, compile_graph
 from tracegrad.config import config
 from tracegrad.dispatch.state import thread
@@ -53,7 +53,7 @@ class CapturedFunction:
     def __init__(
         self, function: Callable[..., Any], target: str | None, strict: bool
     ) -> None:
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())
         self.eager = function
         self.target = target
         self.strict = strict
@@ -76,6 +76,10 @@ class CapturedFunction:
             if leaves is None:
                 continue
             result = specialization.run(leaves)
+            if result is FAILED:
+                # From its start, so that the error, its line and what was done before
+                # it are eager mode's own.
+                return self.eager(*args, **kwargs)
             if result is not LEFT:
                 self._last = specialization
                 return result
@@ -151,6 +155,16 @@ class CapturedFunction:
             self.specializations.append(specialization)
         self._last = specialization
         self._explanation.captured(specialization, misses)
+
+    def __getattr__(self, name: str) -> Any:
+        """Find what else the function has: a captured module's parameters, say."""
+        if name.startswith("__") or "eager" not in self.__dict__:
+            raise AttributeError(name)
+        return getattr(self.eager, name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy the function; programs are made anew."""
+        return CapturedFunction, (self.eager, self.target, self.strict)
 
     @property
     def graph(self) -> Graph | None:

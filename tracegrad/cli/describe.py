@@ -186,7 +186,8 @@ def _converted(arg: Any, dtype: DType) -> Any:
         return [_converted(part, dtype) for part in arg]
     if not isinstance(arg, np.ndarray):
         return arg
-    return wrap(arg.astype(dtype.numpy) if _is_float(arg) else arg)
+    with np.errstate(invalid="ignore"):
+        return wrap(arg.astype(dtype.numpy) if _is_float(arg) else arg)
 
 
 def _works(operator: OpDef, args: list[Any], kwargs: dict[str, Any]) -> bool:

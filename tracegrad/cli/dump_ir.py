@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
     _check(options)
     function = _function(options.target)
     if options.inputs is not None:
-        args, kwargs = inputs.of_function(options.inputs)
+        args, kwargs = inputs.of_function(function, options.inputs)
     else:
         args, kwargs = inputs.of_texts(function, options.input)
     recording = record(function, args, kwargs, options.target)

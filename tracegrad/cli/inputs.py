@@ -159,8 +159,8 @@ def _called(function: Callable[..., Any]) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
-def of_function(target: str) -> Arguments:
-    """Return the arguments that the user's function `target` makes.
+def of_function(function: Callable[..., Any], target: str) -> Arguments:
+    """Return the arguments that the user's function `target` makes for `function`.
 
     It returns a Tensor, a tuple or list of positional arguments, or a dict of named
     ones.
@@ -168,18 +168,18 @@ def of_function(target: str) -> Arguments:
     Raises
     ------
     CommandError
-        If there is no such function, it fails, or returns something else.
+        If there is no such function, it fails, or what it returns does not fit.
     """
     make = load(target)
     if not callable(make):
         raise CommandError(f"{target} is {type(make).__name__}, not a function")
     made = run_user_code(make, f"{target}()")
     if isinstance(made, Tensor):
-        return (made,), {}
+        return _bound(function, [made], {})
     if isinstance(made, tuple | list):
-        return tuple(made), {}
+        return _bound(function, list(made), {})
     if isinstance(made, dict) and all(isinstance(key, str) for key in made):
-        return (), made
+        return _bound(function, [], made)
     raise CommandError(
         f"{target}() returned {type(made).__name__}; it must return a Tensor, a tuple "
         "of positional arguments or a dict of named ones"

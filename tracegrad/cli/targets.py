@@ -34,7 +34,8 @@ def load(target: str) -> Any:
         If there is no such file, module or attribute, or importing it fails.
     """
     where, colon, name = target.rpartition(":")
-    if not colon or not where or not name:
+    is_relative = where.startswith(".") and not _is_file(where)
+    if not colon or not where or not name or is_relative:
         raise CommandError(
             f"{target!r} is neither file.py:function nor package.module:function"
         )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -273,6 +274,37 @@ class FunctionDef:
 
 FUNCTIONS: dict[str, FunctionDef] = {}
 
+# What NumPy calls some parameters, and PyTorch takes too.
+_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
+
+
+def own_name(written: str, parameters: Collection[str]) -> str:
+    """Return the parameter that is meant by a name, which may be NumPy's."""
+    if written in parameters:
+        return written
+    found = _NUMPY_NAMES.get(written, written)
+    return found if found in parameters else written
+
+
+def _taking_numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function`, taking ``axis=`` where it has a parameter ``dim``."""
+    parameters = inspect.signature(function).parameters
+    if not _NUMPY_NAMES.keys().isdisjoint(parameters) or "dim" not in parameters:
+        return function
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for written in _NUMPY_NAMES.keys() & kwargs.keys():
+            name = own_name(written, parameters)
+            if name in kwargs and name != written:
+                raise ArgumentTypeError(
+                    f"{function.__name__}() was given {name} twice, once as {written}"
+                )
+            kwargs[name] = kwargs.pop(written)
+        return function(*args, **kwargs)
+
+    return call
+
 
 def public_function(
     method: bool = True, name: str = ""
@@ -281,7 +313,8 @@ def public_function(
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         called = name or function.__name__
-        FUNCTIONS[called] = FunctionDef(called, function, method)
+        taking = _taking_numpy_names(function)
+        FUNCTIONS[called] = FunctionDef(called, taking, method)
         return function
 
     return enter

@@ -69,7 +69,7 @@ class GraphBuilder:
     """Collects nodes into a Graph."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name = "function" if name == "<lambda>" else Names().unique(name)
         self.names = Names()
         self.inputs: list[Value] = []
         self.constants: list[Constant] = []

@@ -33,7 +33,6 @@ from tracegrad.ops.max_pooling import (
     max_pool2d,
     max_pool3d,
 )
-from tracegrad.ops.movement import pad
 from tracegrad.ops.normalization import (
     batch_norm,
     group_norm,
@@ -42,6 +41,7 @@ from tracegrad.ops.normalization import (
     normalize,
     rms_norm,
 )
+from tracegrad.ops.padding import pad
 from tracegrad.ops.pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -138,7 +138,7 @@ def embedding(
         )
     if padding_idx is not None and padding_idx < 0:
         padding_idx += weight.size(0)
-    return _rows(weight, input, padding_idx)  # type: ignore[no-any-return]
+    return _rows(weight, input, padding_idx)
 
 
 def _written_into(name: str) -> Callable[..., Any]:

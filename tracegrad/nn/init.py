@@ -79,7 +79,7 @@ def uniform_(
 ) -> Tensor:
     """Fill with uniform draws from [a, b)."""
     with no_grad():
-        return tensor.uniform_(a, b, generator=generator)  # type: ignore[attr-defined, no-any-return]
+        return tensor.uniform_(a, b, generator=generator)  # type: ignore[attr-defined]
 
 
 def normal_(
@@ -90,7 +90,7 @@ def normal_(
 ) -> Tensor:
     """Fill with normal draws."""
     with no_grad():
-        return tensor.normal_(mean, std, generator=generator)  # type: ignore[attr-defined, no-any-return]
+        return tensor.normal_(mean, std, generator=generator)  # type: ignore[attr-defined]
 
 
 def trunc_normal_(
@@ -153,7 +153,7 @@ def _from_uniforms(
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with one number."""
     with no_grad():
-        return tensor.fill_(val)  # type: ignore[attr-defined, no-any-return]
+        return tensor.fill_(val)  # type: ignore[attr-defined]
 
 
 def ones_(tensor: Tensor) -> Tensor:

@@ -229,7 +229,7 @@ def fold_columns(
 
     Parameters
     ----------
-    input : Tensor, shape (batch, channels * window, count) or (channels * window, count)
+    input : Tensor, shape (batch, channels * window, count), or without batch
     output_size : int or tuple of int
         Height and width of the result.
     kernel_size, dilation, padding, stride : int or tuple of int

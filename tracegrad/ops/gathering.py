@@ -24,7 +24,7 @@ from tracegrad.ops._inplace import inplace_form
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.creation import filled
 from tracegrad.ops.indexing import as_element
-from tracegrad.ops.movement import constant_pad
+from tracegrad.ops.padding import constant_pad
 from tracegrad.ops.shaping import zeros_of
 from tracegrad.ops.views import expand, reshape
 from tracegrad.sizes import shape_text

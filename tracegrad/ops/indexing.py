@@ -10,6 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
+from tracegrad.dispatch.batched import BatchedTensor
 from tracegrad.dispatch.inplace import check_overlap, check_writable, write
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.state import installed
@@ -159,7 +160,8 @@ def _tensor_index(item: Tensor) -> Any:
             stacklevel=5,
         )
     if item.ndim == 0 and name in ("int64", "int32"):
-        return int(item.item())
+        # Inside vmap the number differs from example to example.
+        return item if isinstance(item, BatchedTensor) else int(item.item())
     return item
 
 

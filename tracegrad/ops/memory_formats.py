@@ -1,41 +1,17 @@
-"""Orders of dimensions in memory: what ``memory_format=`` means."""
+"""Copies in an order of dimensions: what ``memory_format=`` does."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
-
+from tracegrad.dispatch.memory_format import (
+    MemoryFormat,
+    contiguous_format,
+    preserve_format,
+)
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ShapeError
 from tracegrad.ops.casts import clone as copied
 from tracegrad.ops.views import permute
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class MemoryFormat:
-    """An order of dimensions in memory.
-
-    Attributes
-    ----------
-    name : str
-        PyTorch's name.
-    ndim : int
-        How many dimensions a tensor must have whose channels come last; 0 for any.
-    """
-
-    name: str
-    ndim: int = 0
-
-    def __repr__(self) -> str:
-        return f"tracegrad.{self.name}"
-
-
-preserve_format = MemoryFormat("preserve_format")
-contiguous_format = MemoryFormat("contiguous_format")
-channels_last = MemoryFormat("channels_last", 4)
-channels_last_3d = MemoryFormat("channels_last_3d", 5)
 
 
 def _channels_behind(input: Tensor, memory_format: MemoryFormat) -> Tensor:
@@ -53,7 +29,12 @@ def _channels_in_front(input: Tensor) -> Tensor:
 
 
 @public_function()
-def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
+def clone(
+    input: Tensor,
+    *,
+    memory_format: MemoryFormat | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
     """Return a copy, through which gradients flow.
 
     Parameters
@@ -61,6 +42,8 @@ def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor
     input : Tensor, shape (...)
     memory_format : MemoryFormat, optional
         Keep the order of dimensions in memory if not given.
+    out : Tensor, optional
+        What to write the copy into.
 
     Raises
     ------
@@ -68,7 +51,7 @@ def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor
         If the format wants another number of dimensions.
     """
     if memory_format in (None, preserve_format):
-        return copied(input)  # type: ignore[no-any-return]
+        return copied(input, out=out)  # type: ignore[no-any-return]
     if memory_format == contiguous_format:
         return copied(input, True)  # type: ignore[no-any-return]
     assert memory_format is not None
@@ -96,4 +79,4 @@ def contiguous(
         return input if input.is_contiguous() else copied(input, True)
     if _channels_behind(input, memory_format).is_contiguous():
         return input
-    return clone(input, memory_format=memory_format)
+    return clone(input, memory_format=memory_format)  # type: ignore[no-any-return]

@@ -51,11 +51,11 @@ def _check_floating(name: str, input: Tensor) -> None:
 
 def _wide(x: Tensor) -> Tensor:
     """Return `x`, in float32 if its dtype is a half type."""
-    return cast(x, float32) if x.dtype in (float16, bfloat16) else x  # type: ignore[no-any-return]
+    return cast(x, float32) if x.dtype in (float16, bfloat16) else x
 
 
 def _as(x: Tensor, dtype: DType) -> Tensor:
-    return x if x.dtype is dtype else cast(x, dtype)  # type: ignore[no-any-return]
+    return x if x.dtype is dtype else cast(x, dtype)
 
 
 def _count(x: Tensor, dims: Dims) -> Any:
@@ -86,7 +86,7 @@ def _scaled(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     return x
 
 
-# -- over the last dimensions -----------------------------------------------------------
+# -- over the last dimensions -------------------------------------------------------
 
 
 def _last_dims(
@@ -219,14 +219,14 @@ def rms_norm(
     return _as(_scaled(normal, weight, None), input.dtype)
 
 
-# -- over groups of channels --------------------------------------------------------------
+# -- over groups of channels --------------------------------------------------------
 
 
 def _per_channel(x: Tensor | None, ndim: int) -> Tensor | None:
     """Return a vector over channels in a shape that broadcasts over the rest."""
     if x is None:
         return None
-    return reshape(x, x._array.shape[0], *(1,) * (ndim - 2))
+    return reshape(x, x._array.shape[0], *(1,) * (ndim - 2))  # type: ignore[no-any-return]
 
 
 def _check_channels(name: str, input: Tensor, **parameters: Tensor | None) -> None:
@@ -428,7 +428,7 @@ def instance_norm(
     _check_floating("instance_norm", input)
     if not use_input_stats:
         statistics = (running_mean, running_var)
-        return batch_norm(input, *statistics, weight, bias, False, momentum, eps)
+        return batch_norm(input, *statistics, weight, bias, False, momentum, eps)  # type: ignore[no-any-return]
     _check_channels("instance_norm", input, weight=weight, bias=bias)
     dims = tuple(range(2, input.ndim))
     count = _count(input, dims)
@@ -453,5 +453,5 @@ def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12
 ) -> Tensor:
     """Vectors along a dimension over their norm of order `p`, or `eps` if larger."""
-    length = norm(input, p, dim, True).clamp_min(eps)  # type: ignore[attr-defined]
+    length = norm(input, p, dim, True).clamp_min(eps)
     return div(input, length)  # type: ignore[no-any-return]

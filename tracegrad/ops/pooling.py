@@ -44,7 +44,7 @@ def _extents(
 
 def _divisors(
     xp: Any,
-    sizes: Shape,
+    sizes: Any,
     kernel: Numbers,
     stride: Numbers,
     padding: Numbers,

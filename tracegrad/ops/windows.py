@@ -11,6 +11,7 @@ from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import int64
 from tracegrad.errors import ArgumentValueError, ShapeError
 from tracegrad.ops._families import primitive, view_family
+from tracegrad.ops._functions import METHODS
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.creation import counted, stride_order
 from tracegrad.ops.shaping import written_into_zeros, zeros_of
@@ -333,4 +334,4 @@ def _fill_diagonal(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     return self
 
 
-Tensor.fill_diagonal_ = _fill_diagonal  # type: ignore[attr-defined]
+METHODS["fill_diagonal_"] = _fill_diagonal

@@ -224,7 +224,8 @@ class Module(ModuleNaming, ModuleState):
         """Replace the data of all parameters and buffers by what `fn` makes of it."""
         for module in self.children():
             module._apply(fn)
-        for parameter in self._parameters.values():
+        parameters: dict[str, Any] = self._parameters
+        for parameter in parameters.values():
             if parameter is None:
                 continue
             parameter.data = fn(parameter.data)
@@ -319,7 +320,7 @@ def clear_grad(parameter: Tensor, set_to_none: bool) -> None:
         # Without a look at it: a captured step need not know.
         parameter.grad = None
         return
-    gradient = parameter.grad
+    gradient: Any = parameter.grad
     if gradient is None:
         return
     if gradient.grad_fn is not None:
