@@ -82,7 +82,7 @@ class IndexRangeError(TracegradError, IndexError):
 
 
 class ElementIndexError(IndexRangeError, RuntimeError):
-    """An index out of range where PyTorch raises a RuntimeError, or now one now other."""
+    """An index out of range where PyTorch raises a RuntimeError, or either."""
 
 
 class ScalarError(TracegradError, RuntimeError):

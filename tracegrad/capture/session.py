@@ -304,7 +304,7 @@ def _places(
     for position, tensor in enumerate(tensors):
         place = _place(tensor, tensors[:position], operators, index_of, inputs, first_of)
         if place is None:
-            place = Fresh(len(outputs), tape_state(tensor))
+            place = Fresh(len(outputs), tape_state(tensor, set(index_of)))
             outputs.append(operators.value_of(tensor))
         first_of.setdefault(id(tensor), position)
         places.append(place)

@@ -53,7 +53,7 @@ class CapturedFunction:
     def __init__(
         self, function: Callable[..., Any], target: str | None, strict: bool
     ) -> None:
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())
         self.eager = function
         self.target = target
         self.strict = strict
@@ -155,6 +155,16 @@ class CapturedFunction:
             self.specializations.append(specialization)
         self._last = specialization
         self._explanation.captured(specialization, misses)
+
+    def __getattr__(self, name: str) -> Any:
+        """Find what else the function has: a captured module's parameters, say."""
+        if name.startswith("__") or "eager" not in self.__dict__:
+            raise AttributeError(name)
+        return getattr(self.eager, name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy the function; programs are made anew."""
+        return CapturedFunction, (self.eager, self.target, self.strict)
 
     @property
     def graph(self) -> Graph | None:

@@ -54,7 +54,7 @@ def apply_inplace(
     ShapeError
         If the result is larger than the target.
     """
-    target = operands[0]
+    target: Tensor = operands[0]
     name = operator.name + "_"
     check_writable(target, name)
     for other in operands[1:]:
@@ -313,8 +313,10 @@ def write_out(out: Any, value: Tensor, name: str) -> Tensor:
             f"{name}(): out must be a Tensor, not {type(out).__name__}"
         )
     if thread.grad_enabled and (value.requires_grad or out.requires_grad):
-        raise GradientError(f"{name}(): out= does not work with tensors that require grad")
+        raise GradientError(
+            f"{name}(): out= does not work with tensors that require grad"
+        )
     check_writable(out, name)
     check_fits(out, value, f"{name}(out=…)")
     write(out, value)
-    return out
+    return out  # type: ignore[no-any-return]

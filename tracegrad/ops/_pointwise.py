@@ -31,7 +31,7 @@ from tracegrad.ops._c_helpers import C_HELPERS
 from tracegrad.ops._numpy_helpers import HELPERS, helper_source
 from tracegrad.ops._promotion import Promotion, Typed, Types, arithmetic, comparing
 from tracegrad.sizes import broadcast_shapes
-from tracegrad.spec import ScalarSpec, TensorSpec, elementwise_strides
+from tracegrad.spec import ScalarSpec, TensorSpec, abs_size, elementwise_strides
 
 Texts: TypeAlias = str | Mapping[str, str]
 Domain: TypeAlias = tuple[float, float] | Mapping[str, tuple[float, float]]
@@ -189,7 +189,11 @@ def _make_kernel(name: str, facts: Pointwise) -> Callable[..., Any]:
 def _computable(xp: Any, operand: Any, dtype: DType, narrow_literals: bool) -> Any:
     if narrow_literals and isinstance(operand, bool | int | float | complex):
         operand = xp.asarray(wrapped_scalar(operand, dtype))
-    return cast_array(xp, operand, compute_dtype(dtype))
+    computed = compute_dtype(dtype)
+    if computed is not dtype and not isinstance(operand, bool | int | float | complex):
+        # To the narrow type first: a wider operand has no more digits than it.
+        operand = cast_array(xp, operand, dtype)
+    return cast_array(xp, operand, computed)
 
 
 def _check(
@@ -227,7 +231,7 @@ def _compiled(name: str, facts: Pointwise, text: str) -> Callable[..., Any]:
     plain = re.sub(r"\{(\w+)\}", r"\1", text)
     source = f"lambda {parameters}: {plain}"
     helpers = {helper: HELPERS[helper] for helper in facts.numpy_helpers}
-    function: Callable[..., Any] = eval(  # noqa: S307 - our own definition
+    function: Callable[..., Any] = eval(
         compile(source, f"<tracegrad operator {name}>", "eval"),
         {"__builtins__": {}, **helpers},
     )
@@ -260,7 +264,7 @@ def fresh(xp: Any, array: Any, dtype: DType) -> Any:
         return array.astype(dtype.numpy, copy=True)
     spec = TensorSpec(dtype, array.shape, array.strides)
     strides = elementwise_strides(spec.shape, [spec])
-    order = sorted(range(array.ndim), key=lambda axis: (-strides[axis], axis))
+    order = sorted(range(array.ndim), key=lambda axis: (-abs_size(strides[axis]), axis))
     result = xp.empty([array.shape[axis] for axis in order], dtype.numpy)
     result = result.transpose([order.index(axis) for axis in range(array.ndim)])
     result[...] = array

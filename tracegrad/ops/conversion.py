@@ -215,8 +215,12 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Where = None) -> Te
 
 
 @public_function(method=False)
-def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
+def from_numpy(array: Any) -> Tensor:
     """Make a tensor that shares the memory of `array`.
+
+    Parameters
+    ----------
+    array : ndarray, shape (...)
 
     Raises
     ------

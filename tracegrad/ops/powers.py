@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tracegrad.dispatch.operator import FUNCTIONS
 from tracegrad.dispatch.rules import conjugate, times
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bool_, complex128, float64, int64
-from tracegrad.errors import ArgumentError, ArgumentValueError, DTypeError
+from tracegrad.errors import ArgumentValueError, DTypeError
 from tracegrad.ops._families import composite
 from tracegrad.ops._functions import Choice, choosing
 from tracegrad.ops._pointwise import as_precise_as, pointwise
@@ -184,3 +185,9 @@ def _double(x: Any) -> Any:
 def reflected_pow(exponent: Any, input: Any) -> Any:
     """Return ``input ** exponent`` for Python's ``__rpow__``."""
     return power(input, exponent)
+
+
+@composite()
+def ldexp(input: Tensor, other: Tensor) -> Tensor:
+    """``input * 2 ** other``."""
+    return input * FUNCTIONS["pow"].function(2.0, other)  # type: ignore[no-any-return]

@@ -236,3 +236,20 @@ def _permutation_abstract(generator: Any, n: int, dtype: DType) -> TensorSpec:
 )
 def permutation(generator: Generator, n: int, dtype: DType) -> Tensor:
     """The numbers below `n`, shuffled."""
+
+
+def _reseed_kernel(xp: Any, engine: Any, seed: int) -> Any:
+    engine.manual_seed(seed)
+    return ()
+
+
+@primitive(
+    "random",
+    abstract=lambda generator, seed: (),
+    kernel=_reseed_kernel,
+    is_random=True,
+    public=False,
+    method=False,
+)
+def reseed(generator: Generator, seed: int) -> tuple[()]:
+    """The stream restarted from a seed: how graphs hold ``manual_seed``."""

@@ -25,6 +25,7 @@ from tracegrad.codegen.numpy.pointwise import (
     dtype_text,
     emit_condition,
     emit_expression,
+    wrapped_number,
     spec_of,
 )
 from tracegrad.codegen.program import CallStep, KernelStep, Program
@@ -86,6 +87,8 @@ class Emitter:
 
     def local(self, hint: str, shape: tuple[int, ...], dtype: Any) -> Array:
         """Return a name for what a call returns."""
+        # Not the name of the helper that is called.
+        hint = hint.removeprefix("tg_")
         return Array(self.names.unique(hint), shape, np.dtype(dtype), "result")
 
     def emit(self, instruction: Any) -> None:
@@ -288,9 +291,9 @@ class Emitter:
         for operand, parameter, dtype in zip(
             node.inputs, operator.operands, types, strict=True
         ):
-            operands[parameter.name] = self._operand(
-                operand, arrays, _compute(dtype), comment
-            )
+            if facts.narrow_literals and isinstance(operand, int | float | complex):
+                operand = wrapped_number(operand, dtype)
+            operands[parameter.name] = self._operand(operand, arrays, dtype, comment)
         self._refusal(node, facts.failure(types[-1]), operands, comment)
         helpers = facts.numpy_helper_texts
         self.library.functions.update(helpers)
@@ -329,15 +332,17 @@ class Emitter:
         dtype: DType,
         comment: str,
     ) -> Argument:
+        computed = _compute(dtype)
         if not isinstance(operand, Value):
-            return Literal.of(operand, dtype)
+            return Literal.of(operand, computed)
         found = arrays[operand]
         if isinstance(found, Array) and found.dtype is None:
-            text = f"{dtype_text(dtype)}({found.name})"
-            target = self.local(found.name, (), dtype.numpy)
+            text = f"{dtype_text(computed)}({found.name})"
+            target = self.local(found.name, (), computed.numpy)
             self.emit(Expression(text, (found,), target, comment))
             return target
-        return cast(self, found, dtype, comment)
+        # To the operand's dtype first: a wider one has no more digits than it.
+        return cast(self, cast(self, found, dtype, comment), computed, comment)
 
     def _reduction(
         self, node: Node, arrays: dict[Value, Argument], target: Array
@@ -346,11 +351,7 @@ class Emitter:
         operand = node.inputs[0]
         assert isinstance(operand, Value)
         comment = _comment(node)
-        wanted = _compute(
-            facts.result_dtype(
-                dict(node.attributes).get("dtype") or spec_of(operand).dtype
-            )
-        )
+        wanted = _compute(spec_of(node.result).dtype)
         source = cast(self, arrays[operand], wanted, comment)
         assert isinstance(source, Array)
         dims = node.attribute("dim")
@@ -358,9 +359,14 @@ class Emitter:
         options = rest.rstrip(")").replace("{x}, ", "")
         options = options.replace("{axis}", repr(dims))
         options = options.replace("{keepdims}", repr(node.attribute("keepdim")))
-        if target.dtype != wanted.numpy:
-            options += ', casting="unsafe"'
-        self.emit(Call(function, (source,), target, options, comment=comment))
+        if target.dtype == wanted.numpy:
+            self.emit(Call(function, (source,), target, options, comment=comment))
+            return
+        carried = self.temporary(target.name, target.shape, wanted.numpy)
+        self.emit(Call(function, (source,), carried, options, comment=comment))
+        copied = Call("np.copyto", (target, carried), target, into=False)
+        copied.comment = comment
+        self.emit(copied)
 
     # -- library operators ----------------------------------------------------------
 

@@ -79,6 +79,11 @@ def spec_of(value: Value) -> TensorSpec:
     return value.spec
 
 
+def wrapped_number(value: Any, dtype: DType) -> Any:
+    """Return a Python number as `dtype` holds it."""
+    return dtype.numpy.type(_evaluated(typed(value, dtype))).item()
+
+
 def typed(value: Any, dtype: DType) -> str:
     """Return a Python number as text of the kind that `dtype` computes with."""
     if dtype.kind == "float" and isinstance(value, int):
@@ -242,13 +247,15 @@ class _Writer:
             operand = self.operands.get(name)
             if isinstance(operand, Literal):
                 scope[name] = operand.dtype.numpy.type(_evaluated(operand))
+            elif name in self.attributes:
+                scope[name] = _evaluated(self.attributes[name])
             elif name not in self.helpers:
                 return None
         if len(scope) == known:
             return None
         with np.errstate(all="ignore"):
             value = eval(ast.unparse(tree), scope)  # noqa: S307 - our own definition
-        return literal_text(value.item())
+        return literal_text(getattr(value, "item", lambda: value)())
 
     def _argument(self, tree: ast.expr) -> Argument:
         """Return `tree` as an argument, computed before where it is a call."""
@@ -317,6 +324,9 @@ class _Writer:
 
     def _called(self, tree: ast.Call) -> tuple[str, tuple[Array, ...], Any]:
         args = [self._argument(a) for a in tree.args]
+        if not ast.unparse(tree.func).startswith("np."):
+            # Our own functions take arrays and typed numbers, as eager kernels do.
+            args = [_typed_literal(a) for a in args]
         arrays = tuple(a for a in args if isinstance(a, Array))
         texts = [a.name if isinstance(a, Array) else a for a in args]
         texts += [f"{k.arg}={ast.unparse(k.value)}" for k in tree.keywords]
@@ -343,6 +353,12 @@ class _Writer:
         ufunc = getattr(np, function.removeprefix("np."))
         given = tuple(_weak_or_dtype(a) for a in args)
         return ufunc.resolve_dtypes((*given, None))[-1]
+
+
+def _typed_literal(argument: Argument) -> Argument:
+    if isinstance(argument, Literal):
+        return f"{dtype_text(argument.dtype)}({argument})"
+    return argument
 
 
 def _takes_any_array(target: Array) -> bool:
