@@ -88,8 +88,12 @@ CASES = (
     Case("x + y", plain_add, 1.0),
     Case("x + y, x requires grad", tracked_add, 1.0),
     Case("chain forward, x requires grad", lambda lib: forward(lib, True, False), 1.0),
-    Case("chain backward, x requires grad", lambda lib: backward(lib, True, False), 1.5),
-    Case("chain backward, both require grad", lambda lib: backward(lib, True, True), 1.5),
+    Case(
+        "chain backward, x requires grad", lambda lib: backward(lib, True, False), 1.5
+    ),
+    Case(
+        "chain backward, both require grad", lambda lib: backward(lib, True, True), 1.5
+    ),
 )
 
 
@@ -105,12 +109,16 @@ def measure(case: Case, rounds: int) -> tuple[float, float]:
 def main(rounds: int) -> None:
     """Print the table."""
     torch.set_num_threads(1)
-    print(f"{'microseconds per operator':36}{'tracegrad':>10}{'torch':>10}{'ratio':>8}"
-          f"{'bound':>8}")
+    print(
+        f"{'microseconds per operator':36}{'tracegrad':>10}{'torch':>10}{'ratio':>8}"
+        f"{'bound':>8}"
+    )
     for case in CASES:
         mine, other = measure(case, rounds)
-        print(f"{case.name:36}{mine:10.2f}{other:10.2f}{mine / other:8.2f}"
-              f"{case.bound:8.1f}")
+        print(
+            f"{case.name:36}{mine:10.2f}{other:10.2f}{mine / other:8.2f}"
+            f"{case.bound:8.1f}"
+        )
 
 
 if __name__ == "__main__":

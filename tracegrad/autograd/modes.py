@@ -38,7 +38,7 @@ class _Mode:
     def __call__(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
         """Return `function` run in this mode; a generator has it in each step."""
         if inspect.isgeneratorfunction(function):
-            return self._wrapped_generator(function)
+            return self._wrapped_generator(function)  # type: ignore[no-any-return]
 
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -181,6 +181,8 @@ class inference_mode(_Mode):  # noqa: N801 - PyTorch's name
     >>> y.is_inference()
     True
     """
+
+    mode: bool
 
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
         """Make the mode, or wrap a function where it decorates without parentheses."""

@@ -144,7 +144,7 @@ def _install() -> None:
         detach_,
     ):
         setattr(Tensor, function.__name__, function)
-    Tensor.data = property(  # type: ignore[attr-defined]
+    Tensor.data = property(  # type: ignore[assignment]
         _get_data, _set_data, doc=_get_data.__doc__
     )
 

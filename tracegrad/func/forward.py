@@ -14,8 +14,8 @@ from tracegrad.ops.shaping import zeros_of
 
 def jvp(
     func: Callable[..., Any],
-    primals: tuple[Any, ...],
-    tangents: tuple[Any, ...],
+    primals: Any,
+    tangents: Any,
     *,
     strict: bool = False,
     has_aux: bool = False,
