@@ -20,13 +20,20 @@ from tracegrad.dtypes import DType as dtype
 from tracegrad.dtypes import get_default_dtype as get_default_dtype
 from tracegrad.dtypes import promote_types as promote_types
 from tracegrad.dtypes import set_default_dtype as set_default_dtype
+from tracegrad.ops.memory_formats import channels_last as channels_last
+from tracegrad.ops.memory_formats import channels_last_3d as channels_last_3d
+from tracegrad.ops.memory_formats import contiguous_format as contiguous_format
+from tracegrad.ops.memory_formats import preserve_format as preserve_format
 from tracegrad.sizes import Size as Size
 from tracegrad.dtypes import DType as _DType
 from tracegrad import codegen as codegen
+from tracegrad import func as func
 from tracegrad import ir as ir
+from tracegrad import linalg as linalg
 from tracegrad import nn as nn
 from tracegrad import optim as optim
 from tracegrad import passes as passes
+from tracegrad import testing as testing
 from tracegrad.api import trace as trace
 import builtins
 import numpy as np
@@ -35,6 +42,7 @@ from tracegrad.device import Device
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dtypes import DType
 from tracegrad.ops._results import MinMax, ValuesIndices
+from tracegrad.ops.memory_formats import MemoryFormat
 from tracegrad.sizes import Size
 from typing import Any
 
@@ -334,13 +342,6 @@ def clamp_min(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Each element, or the bound where that is larger."""
-def clone(
-    input: Tensor,
-    contiguous: builtins.bool = ...,
-    *,
-    out: Tensor | None = ...,
-) -> Tensor:
-    """A copy, through which gradients flow."""
 def complex(
     real: Tensor,
     imag: Tensor | builtins.complex,
@@ -712,6 +713,13 @@ def layer_norm(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Each example less its mean, over its standard deviation."""
+def ldexp(
+    input: Tensor,
+    other: Tensor | builtins.complex,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
+    """``input * 2 ** other``."""
 def le(
     input: Tensor,
     other: Tensor | builtins.complex,
@@ -1213,7 +1221,7 @@ def alpha_dropout(
     training: builtins.bool = ...,
     inplace: builtins.bool = ...,
 ) -> Tensor:
-    """Return `input` with elements set to SELU's limit at random, mean and variance kept."""
+    """Return `input` with elements set to SELU's limit at random, moments kept."""
 def aminmax(
     input: Tensor,
     *,
@@ -1318,6 +1326,8 @@ def bucketize(
     right: builtins.bool = ...,
 ) -> Tensor:
     """Return which of the intervals between `boundaries` each value is in."""
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """Return all combinations of elements, one of each vector, as rows."""
 def celu(
     input: Any,
     alpha: builtins.float = ...,
@@ -1330,6 +1340,13 @@ def clamp(input: Any, min: Any = ..., max: Any = ...) -> Tensor:
     """Bring each element between two bounds, of which the upper one prevails."""
 def clip(input: Any, min: Any = ..., max: Any = ...) -> Tensor:
     """Bring each element between two bounds, of which the upper one prevails."""
+def clone(
+    input: Tensor,
+    *,
+    memory_format: MemoryFormat | None = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
+    """Return a copy, through which gradients flow."""
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors side by side, vectors as columns."""
 def concat(tensors: Sequence[Tensor], dim: builtins.int = ...) -> Tensor:
@@ -1340,8 +1357,8 @@ def conj(input: Tensor) -> Tensor:
     """Return the complex conjugate of a complex tensor, or a real tensor itself."""
 def conj_physical(input: Tensor) -> Tensor:
     """Return the complex conjugate, always in new memory."""
-def contiguous(input: Tensor) -> Tensor:
-    """Return `input` itself if its elements lie in row-major order, else a copy."""
+def contiguous(input: Tensor, memory_format: MemoryFormat = ...) -> Tensor:
+    """Return `input` itself if its elements lie in the order asked for, else a copy."""
 def cummax(input: Tensor, dim: builtins.int) -> ValuesIndices:
     """Return the running maximum along `dim`, and where it is."""
 def cummin(input: Tensor, dim: builtins.int) -> ValuesIndices:
@@ -1555,6 +1572,12 @@ def instance_norm(
     eps: builtins.float = ...,
 ) -> Tensor:
     """Return each channel of each example less its mean, over its standard deviation."""
+def is_complex(input: Tensor) -> builtins.bool:
+    """Return whether the dtype is complex."""
+def is_floating_point(input: Tensor) -> builtins.bool:
+    """Return whether the dtype is a real floating type."""
+def is_tensor(obj: Any) -> builtins.bool:
+    """Return whether `obj` is a Tensor."""
 def kthvalue(
     input: Tensor,
     k: builtins.int,
@@ -1699,6 +1722,8 @@ def normal(
     """Make a tensor of normal draws with given means and standard deviations."""
 def not_equal(input: Tensor, other: Tensor) -> Tensor:
     """Whether two tensors differ, element by element."""
+def numel(input: Tensor) -> builtins.int:
+    """Return the number of elements."""
 def ones(
     *sizes: Any,
     size: Sequence[builtins.int] | None = ...,
@@ -1871,7 +1896,7 @@ def seed() -> builtins.int:
     """Restart the default generator from an unpredictable seed and return that."""
 def selu(input: Any, inplace: builtins.bool = ...) -> Tensor:
     """Return the scaled exponential unit, which keeps mean 0 and variance 1."""
-def set_rng_state(new_state: Tensor) -> None:
+def set_rng_state(new_state: Any) -> None:
     """Continue the default generator from a state of `get_rng_state`, or PyTorch's."""
 def silu(input: Any, inplace: builtins.bool = ...) -> Tensor:
     """Return each element times its logistic function."""
@@ -1957,6 +1982,22 @@ def topk(
     sorted: builtins.bool = ...,
 ) -> ValuesIndices:
     """Return the `k` largest (smallest) elements along `dim`, and where they were."""
+def trapezoid(
+    y: Tensor,
+    x: Tensor | None = ...,
+    *,
+    dx: Any = ...,
+    dim: builtins.int = ...,
+) -> Tensor:
+    """Return the integral along `dim` by the trapezoidal rule."""
+def trapz(
+    y: Tensor,
+    x: Tensor | None = ...,
+    *,
+    dx: Any = ...,
+    dim: builtins.int = ...,
+) -> Tensor:
+    """Return the integral along `dim` by the trapezoidal rule."""
 def tril_indices(
     row: builtins.int,
     col: builtins.int,

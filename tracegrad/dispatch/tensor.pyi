@@ -10,6 +10,7 @@ from tracegrad.dispatch.hooks import RemovableHandle
 from tracegrad.dispatch.storage import Storage
 from tracegrad.dtypes import DType
 from tracegrad.ops._results import MinMax, ValuesIndices
+from tracegrad.ops.memory_formats import MemoryFormat
 from tracegrad.sizes import Size
 from tracegrad.spec import TensorSpec
 from typing import Any, final
@@ -509,14 +510,19 @@ class Tensor:
         """Bring each element between two bounds, of which the upper one prevails."""
     def clip_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `clip` into this tensor."""
-    def clone(self, contiguous: builtins.bool = ...) -> Tensor:
-        """A copy, through which gradients flow."""
+    def clone(
+        self,
+        *,
+        memory_format: MemoryFormat | None = ...,
+        out: Tensor | None = ...,
+    ) -> Tensor:
+        """Return a copy, through which gradients flow."""
     def conj(self) -> Tensor:
         """Return the complex conjugate of a complex tensor, or a real tensor itself."""
     def conj_physical(self) -> Tensor:
         """Return the complex conjugate, always in new memory."""
-    def contiguous(self) -> Tensor:
-        """Return `input` itself if its elements lie in row-major order, else a copy."""
+    def contiguous(self, memory_format: MemoryFormat = ...) -> Tensor:
+        """Return `input` itself if its elements lie in the order asked for, else a copy."""
     def copy_(self, src: Tensor, non_blocking: builtins.bool = ...) -> Tensor:
         """Write the elements of `src` into this tensor, and return it."""
     def copysign(self, other: Tensor | complex) -> Tensor:
@@ -808,6 +814,8 @@ class Tensor:
         keepdim: builtins.bool = ...,
     ) -> ValuesIndices:
         """Return the `k`-th smallest element along `dim` (from 1), and where it is."""
+    def ldexp(self, other: Tensor | complex) -> Tensor:
+        """``input * 2 ** other``."""
     def le(self, other: Tensor | complex) -> Tensor:
         """Whether `input` is less than or equal to `other`, element by element."""
     def le_(self, other: Tensor | complex) -> Tensor:
@@ -1008,6 +1016,8 @@ class Tensor:
     @property
     def nbytes(self) -> builtins.int:
         """The size of the elements, in bytes."""
+    def ndimension(self) -> builtins.int:
+        """Return the number of dimensions."""
     def ne(self, other: Tensor | complex) -> Tensor:
         """Whether two tensors differ, element by element."""
     def ne_(self, other: Tensor | complex) -> Tensor:
@@ -1020,6 +1030,8 @@ class Tensor:
         """Return ``-input``."""
     def negative_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `negative` into this tensor."""
+    def nelement(self) -> builtins.int:
+        """Return the number of elements."""
     def new_empty(self, *sizes: Any, **options: Any) -> Tensor:
         """Make a tensor that is not set, with this tensor's dtype and device."""
     def new_full(self, size: Any, fill_value: Any, **options: Any) -> Tensor:
@@ -1333,7 +1345,8 @@ class Tensor:
         sorted: builtins.bool = ...,
     ) -> ValuesIndices:
         """Return the `k` largest (smallest) elements along `dim`, and where they were."""
-    def trace(self) -> Any: ...
+    def trace(self) -> Tensor:
+        """Return the sum of the diagonal of this matrix."""
     def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """Two dimensions exchanged."""
     def tril(self, diagonal: builtins.int = ...) -> Tensor:
