@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tracegrad as tg
-from tests.ops import checks, samples
+from tests.ops import captured, checks, samples
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 
 NAMES = samples.tested()
@@ -85,6 +85,27 @@ def test_saved(operator: OpDef) -> None:
 @_over([n for n in POINTWISE if n in DIFFERENTIABLE])
 def test_gradient_dtypes(operator: OpDef) -> None:
     checks.check_gradient_dtypes(operator)
+
+
+STATIC = [n for n in NAMES if captured.has_known_sizes(OPERATORS[n])]
+
+
+@_over(STATIC)
+def test_captured(operator: OpDef) -> None:
+    captured.check_captured(operator, "numpy")
+
+
+@_over([n for n in NAMES if n not in STATIC])
+@pytest.mark.xfail(
+    reason="a result whose size depends on values is not captured yet", strict=True
+)
+def test_captured_with_unknown_sizes(operator: OpDef) -> None:
+    captured.check_captured(operator, "numpy")
+
+
+@_over(DIFFERENTIABLE)
+def test_captured_gradient(operator: OpDef) -> None:
+    captured.check_captured_gradient(operator, "numpy")
 
 
 @pytest.mark.xfail(reason="the families' examples are still being added", strict=True)

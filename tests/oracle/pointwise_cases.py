@@ -13,32 +13,171 @@ HARD = (
 
 PAIRS = tuple(zip(*itertools.product(HARD, HARD), strict=True))
 
-UNARY = (
-    "neg abs sign sgn reciprocal square sqrt rsqrt exp exp2 expm1 log log2 log10 log1p "
-    "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sinc erf erfc erfinv "
-    "sigmoid logit floor ceil trunc round frac nan_to_num angle deg2rad rad2deg positive "
-    "relu relu6 leaky_relu elu selu celu gelu silu mish softplus logsigmoid hardtanh "
-    "hardsigmoid hardswish softsign hardshrink softshrink tanhshrink isnan isinf isfinite "
-    "isposinf isneginf isreal signbit logical_not"
-).split()
-BINARY = (
-    "add sub mul div floor_divide remainder fmod pow float_power atan2 hypot copysign "
-    "logaddexp xlogy maximum minimum fmax fmin eq ne lt le gt ge logical_and logical_or "
-    "logical_xor isclose"
-).split()
-INTEGER = (
-    "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift".split()
-)
-COMPLEX = (
-    "neg sgn abs reciprocal square sqrt rsqrt exp log log2 log10 sin cos tan asin acos "
-    "atan sinh cosh tanh asinh acosh atanh sinc sigmoid angle conj exp2 log1p expm1 real "
-    "imag"
-).split()
-COMPLEX_PAIRS = "add sub mul div pow".split()
-ALIASES = (
-    "arcsin arccos arctan arctan2 arcsinh arccosh arctanh absolute negative subtract "
-    "multiply divide true_divide fix not_equal less less_equal greater greater_equal clip"
-).split()
+UNARY = [
+    "neg",
+    "abs",
+    "sign",
+    "sgn",
+    "reciprocal",
+    "square",
+    "sqrt",
+    "rsqrt",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "sinc",
+    "erf",
+    "erfc",
+    "erfinv",
+    "sigmoid",
+    "logit",
+    "floor",
+    "ceil",
+    "trunc",
+    "round",
+    "frac",
+    "nan_to_num",
+    "angle",
+    "deg2rad",
+    "rad2deg",
+    "positive",
+    "relu",
+    "relu6",
+    "leaky_relu",
+    "elu",
+    "selu",
+    "celu",
+    "gelu",
+    "silu",
+    "mish",
+    "softplus",
+    "logsigmoid",
+    "hardtanh",
+    "hardsigmoid",
+    "hardswish",
+    "softsign",
+    "hardshrink",
+    "softshrink",
+    "tanhshrink",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "isposinf",
+    "isneginf",
+    "isreal",
+    "signbit",
+    "logical_not",
+]
+BINARY = [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "floor_divide",
+    "remainder",
+    "fmod",
+    "pow",
+    "float_power",
+    "atan2",
+    "hypot",
+    "copysign",
+    "logaddexp",
+    "xlogy",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "isclose",
+]
+INTEGER = [
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+]
+COMPLEX = [
+    "neg",
+    "sgn",
+    "abs",
+    "reciprocal",
+    "square",
+    "sqrt",
+    "rsqrt",
+    "exp",
+    "log",
+    "log2",
+    "log10",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "sinc",
+    "sigmoid",
+    "angle",
+    "conj",
+    "exp2",
+    "log1p",
+    "expm1",
+    "real",
+    "imag",
+]
+COMPLEX_PAIRS = ["add", "sub", "mul", "div", "pow"]
+ALIASES = [
+    "arcsin",
+    "arccos",
+    "arctan",
+    "arctan2",
+    "arcsinh",
+    "arccosh",
+    "arctanh",
+    "absolute",
+    "negative",
+    "subtract",
+    "multiply",
+    "divide",
+    "true_divide",
+    "fix",
+    "not_equal",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "clip",
+]
 
 # Where PyTorch 2.13 is not followed, and why.
 SIGN_OF_ZERO = {

@@ -157,7 +157,19 @@ def test_options(name: str, options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", "relu relu6 leaky_relu elu selu celu silu mish hardtanh hardswish".split()
+    "name",
+    [
+        "relu",
+        "relu6",
+        "leaky_relu",
+        "elu",
+        "selu",
+        "celu",
+        "silu",
+        "mish",
+        "hardtanh",
+        "hardswish",
+    ],
 )
 def test_inplace(name: str) -> None:
     expected, found = torch.tensor(SCORES), tg.tensor(SCORES)

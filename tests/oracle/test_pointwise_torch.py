@@ -113,7 +113,15 @@ def test_integer_value(name: str, dtype: str) -> None:
 @pytest.mark.parametrize("name", cases.ALIASES)
 def test_alias(name: str) -> None:
     arrays = [np.array([0.3, 0.7, 1.0])]
-    two = "arctan2 subtract multiply divide true_divide not_equal clip".split()
+    two = [
+        "arctan2",
+        "subtract",
+        "multiply",
+        "divide",
+        "true_divide",
+        "not_equal",
+        "clip",
+    ]
     if name in two or name.startswith(("less", "greater")):
         arrays.append(np.array([0.5, 0.7, 2.0]))
     if name == "arccosh":
@@ -377,7 +385,18 @@ def test_where_at_a_singular_point() -> None:
 
 # -- casts ----------------------------------------------------------------------------
 
-DTYPES = "bool uint8 int8 int16 int32 int64 float16 float32 float64 complex64".split()
+DTYPES = [
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+]
 
 
 @pytest.mark.parametrize("source", DTYPES)
@@ -401,9 +420,19 @@ def test_cast_of_what_does_not_fit(target: str) -> None:
 
 
 def test_cast_methods() -> None:
-    for (
-        name
-    ) in "bool byte char short int long half float double cfloat cdouble".split():
+    for name in [
+        "bool",
+        "byte",
+        "char",
+        "short",
+        "int",
+        "long",
+        "half",
+        "float",
+        "double",
+        "cfloat",
+        "cdouble",
+    ]:
         values = np.array([0.0, 1.0, 2.0])
         expected, found = (
             getattr(torch.tensor(values), name)(),
@@ -504,6 +533,7 @@ def test_refusal(name: str) -> None:
 
 def test_comparison_with_anything() -> None:
     x = tg.tensor([1.0])
-    assert (x == None) is False  # noqa: E711
-    assert (x != None) is True  # noqa: E711
+    nothing = None
+    assert (x == nothing) is False
+    assert (x != nothing) is True
     assert (x == "a") is False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
 import importlib.util
@@ -125,7 +126,9 @@ def run_user_code(
         If it raises.
     """
     try:
-        return function()
+        # What it prints must not stand among the lines of a dump.
+        with contextlib.redirect_stdout(sys.stderr):
+            return function()
     except FAILURES as error:
         if isinstance(error, ModuleNotFoundError) and _is_part(error.name, module):
             raise

@@ -31,7 +31,13 @@ from tracegrad.dispatch.tensor import (
     version_of,
 )
 from tracegrad.dtypes import can_cast
-from tracegrad.errors import DTypeError, GradientError, InplaceError, ShapeError
+from tracegrad.errors import (
+    ArgumentTypeError,
+    DTypeError,
+    GradientError,
+    InplaceError,
+    ShapeError,
+)
 
 
 def apply_inplace(
@@ -297,9 +303,15 @@ def write_out(out: Any, value: Tensor, name: str) -> Tensor:
 
     Raises
     ------
+    ArgumentTypeError
+        If `out` is no Tensor.
     GradientError
         If gradients are on and the result or `out` requires grad.
     """
+    if not isinstance(out, Tensor):
+        raise ArgumentTypeError(
+            f"{name}(): out must be a Tensor, not {type(out).__name__}"
+        )
     if thread.grad_enabled and (value.requires_grad or out.requires_grad):
         raise GradientError(
             f"{name}(): out= does not work with tensors that require grad"

@@ -148,6 +148,6 @@ C_HELPERS: dict[str, str] = {
 }
 """Helper functions by name.
 
-In braces: ``{inline}``, the language's qualifier, and what the C family fills in for any
-text (`tracegrad.codegen.c_family.types.fields`).
+In braces: ``{inline}``, the language's qualifier, and what the C family fills in for
+any text (`tracegrad.codegen.c_family.types.fields`).
 """

@@ -113,7 +113,12 @@ def _documented(
     functools.update_wrapper(call, choose)
     call.__name__ = call.__qualname__ = name
     signature = inspect.signature(choose)
-    call.__signature__ = signature.replace(return_annotation="Tensor")  # type: ignore[attr-defined]
+    out = inspect.Parameter(
+        "out", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Tensor | None"
+    )
+    call.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), out], return_annotation="Tensor"
+    )
     return call
 
 

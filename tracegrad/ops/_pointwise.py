@@ -31,7 +31,7 @@ from tracegrad.ops._c_helpers import C_HELPERS
 from tracegrad.ops._numpy_helpers import HELPERS, helper_source
 from tracegrad.ops._promotion import Promotion, Typed, Types, arithmetic, comparing
 from tracegrad.sizes import broadcast_shapes
-from tracegrad.spec import ScalarSpec, TensorSpec, elementwise_strides
+from tracegrad.spec import ScalarSpec, TensorSpec, abs_size, elementwise_strides
 
 Texts: TypeAlias = str | Mapping[str, str]
 Domain: TypeAlias = tuple[float, float] | Mapping[str, tuple[float, float]]
@@ -231,7 +231,7 @@ def _compiled(name: str, facts: Pointwise, text: str) -> Callable[..., Any]:
     plain = re.sub(r"\{(\w+)\}", r"\1", text)
     source = f"lambda {parameters}: {plain}"
     helpers = {helper: HELPERS[helper] for helper in facts.numpy_helpers}
-    function: Callable[..., Any] = eval(  # noqa: S307 - our own definition
+    function: Callable[..., Any] = eval(
         compile(source, f"<tracegrad operator {name}>", "eval"),
         {"__builtins__": {}, **helpers},
     )
@@ -264,7 +264,7 @@ def fresh(xp: Any, array: Any, dtype: DType) -> Any:
         return array.astype(dtype.numpy, copy=True)
     spec = TensorSpec(dtype, array.shape, array.strides)
     strides = elementwise_strides(spec.shape, [spec])
-    order = sorted(range(array.ndim), key=lambda axis: (-strides[axis], axis))
+    order = sorted(range(array.ndim), key=lambda axis: (-abs_size(strides[axis]), axis))
     result = xp.empty([array.shape[axis] for axis in order], dtype.numpy)
     result = result.transpose([order.index(axis) for axis in range(array.ndim)])
     result[...] = array

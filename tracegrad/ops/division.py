@@ -81,7 +81,9 @@ div_floor.derivative(input=zero(), other=zero())
 @pointwise(
     numpy={
         # Minus the remainder first: then nothing is left to round.
-        "int": "np.floor_divide(np.subtract({input}, np.fmod({input}, {other})), {other})",
+        "int": (
+            "np.floor_divide(np.subtract({input}, np.fmod({input}, {other})), {other})"
+        ),
         "float": "np.trunc(np.true_divide({input}, {other}))",
     },
     c={
@@ -127,7 +129,8 @@ def _div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Choice:
     """
     if rounding_mode not in _DIVISIONS:
         raise ArgumentValueError(
-            f"div: rounding_mode must be None, 'floor' or 'trunc', not {rounding_mode!r}"
+            "div: rounding_mode must be None, 'floor' or 'trunc', not "
+            f"{rounding_mode!r}"
         )
     return Choice(_DIVISIONS[rounding_mode], (input, other))
 

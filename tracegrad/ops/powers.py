@@ -8,7 +8,7 @@ from tracegrad.dispatch.operator import FUNCTIONS
 from tracegrad.dispatch.rules import conjugate, times
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bool_, complex128, float64, int64
-from tracegrad.errors import ArgumentError, ArgumentValueError, DTypeError
+from tracegrad.errors import ArgumentValueError, DTypeError
 from tracegrad.ops._families import composite
 from tracegrad.ops._functions import Choice, choosing
 from tracegrad.ops._pointwise import as_precise_as, pointwise

@@ -13,7 +13,6 @@ from tracegrad.ops.casts import as_dtype
 from tracegrad.ops.comparison import eq, ne
 from tracegrad.ops.reductions import sum as sum_
 
-
 # False and True everywhere, in the operand's order of memory (not for NaN).
 _NEVER = "np.not_equal({input}, {input})"
 _ALWAYS = "np.equal({input}, {input})"
