@@ -144,7 +144,7 @@ def _is_part(missing: str | None, module: str | None) -> bool:
 def _described(error: BaseException) -> str:
     text = str(error) or "no message"
     place = _place(error)
-    return f"{type(error).__name__}: {text}" + (f" ({place})" if place else "")
+    return f"{type(error).__qualname__}: {text}" + (f" ({place})" if place else "")
 
 
 def _place(error: BaseException) -> str:
