@@ -22,6 +22,10 @@ from tracegrad.device import device as device
 from tracegrad.dispatch import copying as _copying
 from tracegrad.dispatch.generator import Generator as Generator
 from tracegrad.dispatch.generator import default_generator as default_generator
+from tracegrad.dispatch.memory_format import channels_last as channels_last
+from tracegrad.dispatch.memory_format import channels_last_3d as channels_last_3d
+from tracegrad.dispatch.memory_format import contiguous_format as contiguous_format
+from tracegrad.dispatch.memory_format import preserve_format as preserve_format
 from tracegrad.dispatch.operator import FUNCTIONS as _FUNCTIONS
 from tracegrad.dispatch.operator import OPERATORS as _OPERATORS
 from tracegrad.dispatch.printing import set_printoptions as set_printoptions
@@ -33,10 +37,6 @@ from tracegrad.dtypes import DType as dtype
 from tracegrad.dtypes import get_default_dtype as get_default_dtype
 from tracegrad.dtypes import promote_types as promote_types
 from tracegrad.dtypes import set_default_dtype as set_default_dtype
-from tracegrad.ops.memory_formats import channels_last as channels_last
-from tracegrad.ops.memory_formats import channels_last_3d as channels_last_3d
-from tracegrad.ops.memory_formats import contiguous_format as contiguous_format
-from tracegrad.ops.memory_formats import preserve_format as preserve_format
 from tracegrad.sizes import Size as Size
 
 __version__ = "0.1.0.dev0"

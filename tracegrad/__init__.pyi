@@ -13,6 +13,10 @@ from tracegrad.device import Device as Device
 from tracegrad.device import device as device
 from tracegrad.dispatch.generator import Generator as Generator
 from tracegrad.dispatch.generator import default_generator as default_generator
+from tracegrad.dispatch.memory_format import channels_last as channels_last
+from tracegrad.dispatch.memory_format import channels_last_3d as channels_last_3d
+from tracegrad.dispatch.memory_format import contiguous_format as contiguous_format
+from tracegrad.dispatch.memory_format import preserve_format as preserve_format
 from tracegrad.dispatch.printing import set_printoptions as set_printoptions
 from tracegrad.dispatch.tensor import Parameter as Parameter
 from tracegrad.dispatch.tensor import Tensor as Tensor
@@ -23,18 +27,21 @@ from tracegrad.dtypes import set_default_dtype as set_default_dtype
 from tracegrad.sizes import Size as Size
 from tracegrad.dtypes import DType as _DType
 from tracegrad import codegen as codegen
+from tracegrad import func as func
 from tracegrad import ir as ir
+from tracegrad import linalg as linalg
 from tracegrad import nn as nn
 from tracegrad import optim as optim
 from tracegrad import passes as passes
+from tracegrad import testing as testing
 from tracegrad.api import trace as trace
 import builtins
-import numpy as np
 from collections.abc import Sequence
 from tracegrad.device import Device
 from tracegrad.dispatch.generator import Generator
+from tracegrad.dispatch.memory_format import MemoryFormat
+from tracegrad.dispatch.results import MinMax, ValuesIndices
 from tracegrad.dtypes import DType
-from tracegrad.ops._results import MinMax, ValuesIndices
 from tracegrad.sizes import Size
 from typing import Any
 
@@ -311,13 +318,6 @@ def bmm(
     """Products of the matrices of two batches of one size."""
 def cast(input: Tensor, dtype: DType, *, out: Tensor | None = ...) -> Tensor:
     """Each element in another dtype; always a new tensor."""
-def cat(
-    tensors: Sequence[Tensor],
-    dim: builtins.int = ...,
-    *,
-    out: Tensor | None = ...,
-) -> Tensor:
-    """Tensors one after the other along a dimension."""
 def ceil(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Smallest integer not below each element."""
 def clamp_max(
@@ -334,13 +334,6 @@ def clamp_min(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Each element, or the bound where that is larger."""
-def clone(
-    input: Tensor,
-    contiguous: builtins.bool = ...,
-    *,
-    out: Tensor | None = ...,
-) -> Tensor:
-    """A copy, through which gradients flow."""
 def complex(
     real: Tensor,
     imag: Tensor | builtins.complex,
@@ -712,6 +705,13 @@ def layer_norm(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Each example less its mean, over its standard deviation."""
+def ldexp(
+    input: Tensor,
+    other: Tensor | builtins.complex,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
+    """``input * 2 ** other``."""
 def le(
     input: Tensor,
     other: Tensor | builtins.complex,
@@ -1031,7 +1031,7 @@ def select(
 ) -> Tensor:
     """One place along a dimension, which disappears."""
 def sgn(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
-    """Sign of each element; of a complex one, the number of length 1 in its direction."""
+    """Sign of each element; of a complex one, the direction, with length 1."""
 def sigmoid(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Logistic function 1 / (1 + exp(-x)) of each element."""
 def sign(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
@@ -1189,13 +1189,33 @@ def xlogy(
     out: Tensor | None = ...,
 ) -> Tensor:
     """``input * log(other)``, which is 0 where `input` is 0 and `other` not NaN."""
-def absolute(input: Tensor) -> Tensor:
+def absolute(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Distance of each element from 0; the smallest integer stays what it is."""
-def add(input: Any, other: Any, *, alpha: Any = ...) -> Tensor:
+def add(
+    input: Any,
+    other: Any,
+    *,
+    alpha: Any = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return ``input + alpha * other``."""
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = ...) -> Tensor:
+def addcdiv(
+    input: Any,
+    tensor1: Any,
+    tensor2: Any,
+    *,
+    value: Any = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return ``input + value * tensor1 / tensor2``."""
-def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = ...) -> Tensor:
+def addcmul(
+    input: Any,
+    tensor1: Any,
+    tensor2: Any,
+    *,
+    value: Any = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return ``input + value * tensor1 * tensor2``."""
 def adjoint(self: Tensor) -> Tensor:
     """The last two dimensions exchanged and the elements conjugated."""
@@ -1213,7 +1233,7 @@ def alpha_dropout(
     training: builtins.bool = ...,
     inplace: builtins.bool = ...,
 ) -> Tensor:
-    """Return `input` with elements set to SELU's limit at random, mean and variance kept."""
+    """Return `input` with elements set to SELU's limit at random, moments kept."""
 def aminmax(
     input: Tensor,
     *,
@@ -1231,19 +1251,19 @@ def arange(
     requires_grad: builtins.bool = ...,
 ) -> Tensor:
     """Make the numbers from `start` to before `end`, a `step` apart."""
-def arccos(input: Tensor) -> Tensor:
+def arccos(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Angle from 0 to pi whose cosine each element is."""
-def arccosh(input: Tensor) -> Tensor:
+def arccosh(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Number from 0 up whose hyperbolic cosine each element is."""
-def arcsin(input: Tensor) -> Tensor:
+def arcsin(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Angle from -pi/2 to pi/2 whose sine each element is."""
-def arcsinh(input: Tensor) -> Tensor:
+def arcsinh(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Number whose hyperbolic sine each element is."""
-def arctan(input: Tensor) -> Tensor:
+def arctan(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Angle from -pi/2 to pi/2 whose tangent each element is."""
-def arctan2(input: Tensor, other: Tensor) -> Tensor:
+def arctan2(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Angle of the point (`other`, `input`), from -pi to pi."""
-def arctanh(input: Tensor) -> Tensor:
+def arctanh(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Number whose hyperbolic tangent each element is."""
 def argsort(
     input: Tensor,
@@ -1318,35 +1338,70 @@ def bucketize(
     right: builtins.bool = ...,
 ) -> Tensor:
     """Return which of the intervals between `boundaries` each value is in."""
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """Return all combinations of elements, one of each vector, as rows."""
+def cat(tensors: Any, dim: builtins.int = ..., *, out: Tensor | None = ...) -> Tensor:
+    """Return the tensors one after the other along a dimension."""
 def celu(
     input: Any,
     alpha: builtins.float = ...,
     inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor:
     """Return ``max(0, x) + min(0, alpha * (exp(x / alpha) - 1))``."""
 def chunk(input: Tensor, chunks: builtins.int, dim: builtins.int = ...) -> Any:
     """Return at most `chunks` parts of equal size (the last smaller), as views."""
-def clamp(input: Any, min: Any = ..., max: Any = ...) -> Tensor:
+def clamp(
+    input: Any,
+    min: Any = ...,
+    max: Any = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Bring each element between two bounds, of which the upper one prevails."""
-def clip(input: Any, min: Any = ..., max: Any = ...) -> Tensor:
+def clip(
+    input: Any,
+    min: Any = ...,
+    max: Any = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Bring each element between two bounds, of which the upper one prevails."""
+def clone(
+    input: Tensor,
+    *,
+    memory_format: MemoryFormat | None = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
+    """Return a copy, through which gradients flow."""
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors side by side, vectors as columns."""
-def concat(tensors: Sequence[Tensor], dim: builtins.int = ...) -> Tensor:
-    """Tensors one after the other along a dimension."""
-def concatenate(tensors: Sequence[Tensor], dim: builtins.int = ...) -> Tensor:
-    """Tensors one after the other along a dimension."""
+def concat(
+    tensors: Any,
+    dim: builtins.int = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
+    """Return the tensors one after the other along a dimension."""
+def concatenate(
+    tensors: Any,
+    dim: builtins.int = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
+    """Return the tensors one after the other along a dimension."""
 def conj(input: Tensor) -> Tensor:
     """Return the complex conjugate of a complex tensor, or a real tensor itself."""
 def conj_physical(input: Tensor) -> Tensor:
     """Return the complex conjugate, always in new memory."""
-def contiguous(input: Tensor) -> Tensor:
-    """Return `input` itself if its elements lie in row-major order, else a copy."""
+def contiguous(input: Tensor, memory_format: MemoryFormat = ...) -> Tensor:
+    """Return `input` itself if its elements lie in the order asked for, else a copy."""
 def cummax(input: Tensor, dim: builtins.int) -> ValuesIndices:
     """Return the running maximum along `dim`, and where it is."""
 def cummin(input: Tensor, dim: builtins.int) -> ValuesIndices:
     """Return the running minimum along `dim`, and where it is; see `cummax`."""
-def deg2rad(input: Any) -> Tensor:
+def deg2rad(input: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return angles given in degrees in radians."""
 def detach(input: Tensor) -> Tensor:
     """Return a tensor over the same memory and version, without gradient."""
@@ -1362,9 +1417,21 @@ def diff(
     """Return the differences of neighbours along `dim`, `n` times; of bools, "xor"."""
 def dist(input: Tensor, other: Tensor, p: builtins.float = ...) -> Tensor:
     """Return the norm of the difference of two tensors."""
-def div(input: Any, other: Any, *, rounding_mode: str | None = ...) -> Tensor:
+def div(
+    input: Any,
+    other: Any,
+    *,
+    rounding_mode: str | None = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return ``input / other``, rounded if asked."""
-def divide(input: Any, other: Any, *, rounding_mode: str | None = ...) -> Tensor:
+def divide(
+    input: Any,
+    other: Any,
+    *,
+    rounding_mode: str | None = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return ``input / other``, rounded if asked."""
 def dropout(
     input: Tensor,
@@ -1404,6 +1471,8 @@ def elu(
     input: Any,
     alpha: builtins.float = ...,
     inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor:
     """Return each element, or ``alpha * (exp(x) - 1)`` where it is not positive."""
 def empty(
@@ -1441,7 +1510,7 @@ def feature_dropout(
     training: builtins.bool,
 ) -> Tensor:
     """Return `input` with whole channels set to zero; of any number of dimensions."""
-def fix(input: Tensor) -> Tensor:
+def fix(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Integer part of each element."""
 def flatten(
     input: Tensor,
@@ -1460,7 +1529,7 @@ def from_dlpack(
     copy: builtins.bool | None = ...,
 ) -> Any:
     """Make a tensor that shares the memory of another library's."""
-def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
+def from_numpy(array: Any) -> Tensor:
     """Make a tensor that shares the memory of `array`."""
 def full(
     size: Any,
@@ -1488,25 +1557,37 @@ def gather(
     sparse_grad: builtins.bool = ...,
 ) -> Tensor:
     """Return the elements at `index` along `dim`, in the shape of `index`."""
-def gelu(input: Any, approximate: str = ...) -> Tensor:
+def gelu(input: Any, approximate: str = ..., *, out: Tensor | None = ...) -> Tensor:
     """Return each element times the normal distribution's probability below it."""
 def ger(input: Tensor, vec2: Tensor) -> Tensor:
     """Return `outer`, under its name in BLAS."""
 def get_rng_state() -> Tensor:
     """Return the default generator's state as a tensor of bytes."""
-def greater(input: Tensor, other: Tensor) -> Tensor:
+def greater(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Whether `input` is greater than `other`, element by element."""
-def greater_equal(input: Tensor, other: Tensor) -> Tensor:
+def greater_equal(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Whether `input` is greater than or equal to `other`, element by element."""
-def hardsigmoid(input: Any, inplace: builtins.bool = ...) -> Tensor:
+def hardsigmoid(
+    input: Any,
+    inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return the straight line from 0 at -3 to 1 at 3, level outside."""
-def hardswish(input: Any, inplace: builtins.bool = ...) -> Tensor:
+def hardswish(
+    input: Any,
+    inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return each element times its hard sigmoid."""
 def hardtanh(
     input: Any,
     min_val: builtins.float = ...,
     max_val: builtins.float = ...,
     inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor:
     """Return each element brought between two bounds; the derivative there is 0."""
 def hsplit(input: Tensor, indices_or_sections: Any) -> Any:
@@ -1555,6 +1636,12 @@ def instance_norm(
     eps: builtins.float = ...,
 ) -> Tensor:
     """Return each channel of each example less its mean, over its standard deviation."""
+def is_complex(input: Tensor) -> builtins.bool:
+    """Return whether the dtype is complex."""
+def is_floating_point(input: Tensor) -> builtins.bool:
+    """Return whether the dtype is a real floating type."""
+def is_tensor(obj: Any) -> builtins.bool:
+    """Return whether `obj` is a Tensor."""
 def kthvalue(
     input: Tensor,
     k: builtins.int,
@@ -1566,11 +1653,13 @@ def leaky_relu(
     input: Any,
     negative_slope: builtins.float = ...,
     inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor:
     """Return each element, times `negative_slope` where it is not positive."""
-def less(input: Tensor, other: Tensor) -> Tensor:
+def less(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Whether `input` is less than `other`, element by element."""
-def less_equal(input: Tensor, other: Tensor) -> Tensor:
+def less_equal(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Whether `input` is less than or equal to `other`, element by element."""
 def linspace(
     start: Any,
@@ -1582,7 +1671,12 @@ def linspace(
     requires_grad: builtins.bool = ...,
 ) -> Tensor:
     """Make `steps` numbers at equal distances from `start` to `end`, both included."""
-def logit(input: Any, eps: builtins.float | None = ...) -> Tensor:
+def logit(
+    input: Any,
+    eps: builtins.float | None = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return log(x / (1 - x)), the inverse of the logistic function."""
 def logspace(
     start: Any,
@@ -1629,7 +1723,12 @@ def min(
     other: Any = ...,
 ) -> Any:
     """Return the smallest element: of all, along a dimension, or of two tensors."""
-def mish(input: Any, inplace: builtins.bool = ...) -> Tensor:
+def mish(
+    input: Any,
+    inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return each element times the hyperbolic tangent of its softplus."""
 def mode(
     input: Tensor,
@@ -1643,13 +1742,15 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Return dimensions moved to other places, the others in their order."""
 def msort(input: Tensor) -> Tensor:
     """Return the elements in order along the first dimension."""
-def multiply(input: Any, other: Any) -> Tensor:
+def multiply(input: Any, other: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return ``input * other``."""
 def nan_to_num(
     input: Any,
     nan: builtins.float | None = ...,
     posinf: builtins.float | None = ...,
     neginf: builtins.float | None = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor:
     """Replace NaN and the infinities."""
 def nanmedian(
@@ -1674,7 +1775,7 @@ def narrow(
     length: builtins.int,
 ) -> Tensor:
     """Return `length` places from `start` along a dimension, as a view."""
-def negative(input: Any) -> Tensor:
+def negative(input: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return ``-input``."""
 def nonzero(input: Tensor, *, as_tuple: builtins.bool = ...) -> Any:
     """Return the indices of the elements that are not 0."""
@@ -1697,8 +1798,10 @@ def normal(
     requires_grad: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor of normal draws with given means and standard deviations."""
-def not_equal(input: Tensor, other: Tensor) -> Tensor:
+def not_equal(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Whether two tensors differ, element by element."""
+def numel(input: Tensor) -> builtins.int:
+    """Return the number of elements."""
 def ones(
     *sizes: Any,
     size: Sequence[builtins.int] | None = ...,
@@ -1717,7 +1820,7 @@ def ones_like(
     """Make a tensor of ones with the shape, dtype and device of `input`."""
 def positive(input: Tensor) -> Tensor:
     """Return `input` itself, as ``+input`` does."""
-def pow(input: Any, exponent: Any) -> Tensor:
+def pow(input: Any, exponent: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return ``input ** exponent``."""
 def quantile(
     input: Tensor,
@@ -1728,7 +1831,7 @@ def quantile(
     interpolation: str = ...,
 ) -> Tensor:
     """Return the `q`-th quantiles of all elements, or along a dimension."""
-def rad2deg(input: Any) -> Tensor:
+def rad2deg(input: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return angles given in radians in degrees."""
 def rand(
     *size: Any,
@@ -1799,9 +1902,19 @@ def ravel(input: Tensor) -> Tensor:
     """Return the elements in one dimension."""
 def real(input: Tensor) -> Tensor:
     """Return the real part of a complex tensor, or a real tensor itself."""
-def relu(input: Any, inplace: builtins.bool = ...) -> Tensor:
+def relu(
+    input: Any,
+    inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return each element, or 0 where it is negative."""
-def relu6(input: Any, inplace: builtins.bool = ...) -> Tensor:
+def relu6(
+    input: Any,
+    inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return each element brought between 0 and 6."""
 def repeat_interleave(
     input: Tensor,
@@ -1821,11 +1934,22 @@ def rot90(
     dims: Sequence[builtins.int] = ...,
 ) -> Tensor:
     """Return `input` turned `k` times by 90 degrees, from the first dim to the second."""
-def round(input: Any, *, decimals: builtins.int = ...) -> Tensor:
+def round(
+    input: Any,
+    *,
+    decimals: builtins.int = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Round to a number of decimals, half to even."""
 def row_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors, as rows at least, one below the other."""
-def rsub(input: Any, other: Any, *, alpha: Any = ...) -> Tensor:
+def rsub(
+    input: Any,
+    other: Any,
+    *,
+    alpha: Any = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return ``other - alpha * input``."""
 def scalar_tensor(
     s: Any,
@@ -1869,16 +1993,28 @@ def searchsorted(
     """Return where values would be put into sorted sequences."""
 def seed() -> builtins.int:
     """Restart the default generator from an unpredictable seed and return that."""
-def selu(input: Any, inplace: builtins.bool = ...) -> Tensor:
+def selu(
+    input: Any,
+    inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return the scaled exponential unit, which keeps mean 0 and variance 1."""
-def set_rng_state(new_state: Tensor) -> None:
+def set_rng_state(new_state: Any) -> None:
     """Continue the default generator from a state of `get_rng_state`, or PyTorch's."""
-def silu(input: Any, inplace: builtins.bool = ...) -> Tensor:
+def silu(
+    input: Any,
+    inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return each element times its logistic function."""
 def softplus(
     input: Any,
     beta: builtins.float = ...,
     threshold: builtins.float = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor:
     """Return log(1 + exp(beta x)) / beta, and x where beta x is above `threshold`."""
 def sort(
@@ -1908,9 +2044,21 @@ def std_mean(
     correction: builtins.float | None = ...,
 ) -> tuple[Tensor, Tensor]:
     """Return the standard deviation and the mean; see `var` for the parameters."""
-def sub(input: Any, other: Any, *, alpha: Any = ...) -> Tensor:
+def sub(
+    input: Any,
+    other: Any,
+    *,
+    alpha: Any = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return ``input - alpha * other``."""
-def subtract(input: Any, other: Any, *, alpha: Any = ...) -> Tensor:
+def subtract(
+    input: Any,
+    other: Any,
+    *,
+    alpha: Any = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return ``input - alpha * other``."""
 def swapaxes(input: Tensor, axis0: builtins.int, axis1: builtins.int) -> Tensor:
     """Return two dimensions exchanged, as `transpose` does."""
@@ -1945,6 +2093,8 @@ def threshold(
     threshold: builtins.float,
     value: builtins.float,
     inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor:
     """Return each element, or `value` where it is not above `threshold`."""
 def tile(input: Tensor, *dims: Any) -> Tensor:
@@ -1957,6 +2107,22 @@ def topk(
     sorted: builtins.bool = ...,
 ) -> ValuesIndices:
     """Return the `k` largest (smallest) elements along `dim`, and where they were."""
+def trapezoid(
+    y: Tensor,
+    x: Tensor | None = ...,
+    *,
+    dx: Any = ...,
+    dim: builtins.int = ...,
+) -> Tensor:
+    """Return the integral along `dim` by the trapezoidal rule."""
+def trapz(
+    y: Tensor,
+    x: Tensor | None = ...,
+    *,
+    dx: Any = ...,
+    dim: builtins.int = ...,
+) -> Tensor:
+    """Return the integral along `dim` by the trapezoidal rule."""
 def tril_indices(
     row: builtins.int,
     col: builtins.int,
@@ -1975,7 +2141,7 @@ def triu_indices(
     device: Device | str | None = ...,
 ) -> Tensor:
     """Make the row and column indices of the upper triangle, shape (2, n)."""
-def true_divide(input: Any, other: Any) -> Tensor:
+def true_divide(input: Any, other: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return ``input / other``, floating also for integers."""
 def unflatten(input: Tensor, dim: builtins.int, sizes: Any) -> Tensor:
     """Return dimension `dim` split into `sizes`, of which one may be -1."""

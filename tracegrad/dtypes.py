@@ -14,7 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
-from tracegrad.errors import DTypeError
+from tracegrad.errors import ArgumentTypeError, DTypeError
 
 _KIND_ORDER = {"bool": 0, "int": 1, "float": 2, "complex": 3}
 
@@ -152,6 +152,28 @@ def dtype_named(name: str) -> DType:
     except KeyError:
         known = ", ".join(d.name for d in ALL)
         raise DTypeError(f"no dtype is named {name!r}; there are {known}") from None
+
+
+# Python's types, where PyTorch takes them for dtypes.
+_OF_PYTHON = {bool: bool_, int: int64, float: float64, complex: complex128}
+
+
+def dtype_given(value: Any, who: str) -> DType | None:
+    """Return what a user gave as an optional dtype.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is none; `who` is what refuses it, such as ``tensor(): dtype``.
+    """
+    if value is None or isinstance(value, DType):
+        return value
+    found = _OF_PYTHON.get(value) if isinstance(value, type) else None
+    if found is None:
+        raise ArgumentTypeError(
+            f"{who} must be a dtype such as tracegrad.float32, not {value!r}"
+        )
+    return found
 
 
 def from_numpy_dtype(dtype: np.dtype[Any]) -> DType:

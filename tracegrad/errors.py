@@ -37,6 +37,20 @@ class TracegradError(Exception):
         self.location = here()
         if self.location is not None:
             self.add_note(f"called at {self.location}")
+        self._part_of = ""
+
+    def within(self, operator: str) -> None:
+        """Say which operator, made of others, the failing one is a part of.
+
+        Called from the inside out: the outermost one, which the user called, stays.
+        """
+        self._part_of = operator
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        if not self._part_of or text.startswith(self._part_of):
+            return text
+        return f"{text} (in {self._part_of})"
 
 
 class ShapeError(TracegradError, RuntimeError):
@@ -68,7 +82,7 @@ class IndexRangeError(TracegradError, IndexError):
 
 
 class ElementIndexError(IndexRangeError, RuntimeError):
-    """An index out of range where PyTorch raises a RuntimeError, or now one now other."""
+    """An index out of range where PyTorch raises a RuntimeError, or either."""
 
 
 class ScalarError(TracegradError, RuntimeError):

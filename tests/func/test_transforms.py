@@ -47,7 +47,7 @@ def central(f: Any, x: Any) -> Any:
     return found
 
 
-# -- 103: nesting -----------------------------------------------------------------------
+# -- 103: nesting ----------------------------------------------------------------------
 
 
 def test_103_no_perturbation_confusion() -> None:
@@ -59,7 +59,9 @@ def test_103_no_perturbation_confusion() -> None:
 
     assert jvp(forward, (one,), (one,))[1].item() == 1.0
     assert grad(forward)(one).item() == 1.0
-    assert jvp(lambda x: x * grad(lambda y: x + y)(one), (one,), (one,))[1].item() == 1.0
+    assert (
+        jvp(lambda x: x * grad(lambda y: x + y)(one), (one,), (one,))[1].item() == 1.0
+    )
 
 
 def test_103_a_captured_tensor_is_a_constant_of_its_level() -> None:
@@ -91,7 +93,9 @@ def test_103_captured_tensors_stay_on_the_eager_tape() -> None:
 )
 def test_every_order_of_modes_gives_the_second_derivatives(second: Any) -> None:
     x = BATCH[0] / 4
-    expected = np.stack([central(lambda p, i=i: grad(function)(p)[i], x) for i in range(3)])
+    expected = np.stack(
+        [central(lambda p, i=i: grad(function)(p)[i], x) for i in range(3)]
+    )
     np.testing.assert_allclose(second(function)(x).numpy(), expected, 1e-6, 1e-7)
     np.testing.assert_allclose(
         vmap(second(function))(x[None])[0].numpy(), expected, 1e-6, 1e-7
@@ -100,9 +104,7 @@ def test_every_order_of_modes_gives_the_second_derivatives(second: Any) -> None:
 
 def test_third_derivatives() -> None:
     x = tg.tensor(2.0)
-    third = jvp(
-        grad(grad(lambda v: v**5)), (x,), (tg.tensor(1.0),)
-    )[1]
+    third = jvp(grad(grad(lambda v: v**5)), (x,), (tg.tensor(1.0),))[1]
     assert third.item() == 240.0
 
 
@@ -138,7 +140,7 @@ def test_writes_in_place_are_differentiated() -> None:
     assert both.tolist() == [grad(written)(x).tolist() for x in BATCH]
 
 
-# -- 116, 117: vmap ---------------------------------------------------------------------
+# -- 116, 117: vmap --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -250,7 +252,7 @@ def test_vmap_inside_shows_one_example() -> None:
     assert vmap(look)(BATCH).tolist() == BATCH.tolist()
 
 
-# -- errors of the others -----------------------------------------------------------------
+# -- errors of the others --------------------------------------------------------------
 
 
 def test_wrong_uses_of_derivatives() -> None:
@@ -314,7 +316,7 @@ def test_vjp_can_be_pulled_twice() -> None:
     assert pull(tg.ones_like(x))[0].tolist() == first
 
 
-# -- Function -----------------------------------------------------------------------------
+# -- Function --------------------------------------------------------------------------
 
 
 class Cube(Function):
@@ -384,7 +386,7 @@ def test_a_function_without_jvp_is_refused_in_forward_mode() -> None:
         jvp(Reverse.apply, (BATCH[0],), (BATCH[0],))
 
 
-# -- functional_call, memory --------------------------------------------------------------
+# -- functional_call, memory -----------------------------------------------------------
 
 
 def test_functional_call_leaves_the_module_as_it_was() -> None:
@@ -406,7 +408,8 @@ def test_functional_call_leaves_the_module_as_it_was() -> None:
 
 
 @pytest.mark.parametrize(
-    "transform", [grad, jacrev, jacfwd, hessian, lambda f: vmap(f), lambda f: vmap(grad(f))]
+    "transform",
+    [grad, jacrev, jacfwd, hessian, lambda f: vmap(f), lambda f: vmap(grad(f))],
 )
 def test_nothing_is_kept(transform: Any) -> None:
     references: list[Any] = []

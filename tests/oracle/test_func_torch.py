@@ -48,13 +48,19 @@ DERIVATIVES = {
     "two arguments": lambda lib, f: f.jacrev(
         lambda a, b: (a[:, None] * b).sum(0), argnums=(0, 1)
     )(lib.tensor(_MATRIX[0]), lib.tensor(_MATRIX[1])),
-    "forward by one of two": lambda lib, f: f.jacfwd(lambda a, b: a * b.sin(), argnums=1)(
-        lib.tensor(_MATRIX[0]), lib.tensor(_MATRIX[1])
-    ),
+    "forward by one of two": lambda lib, f: f.jacfwd(
+        lambda a, b: a * b.sin(), argnums=1
+    )(lib.tensor(_MATRIX[0]), lib.tensor(_MATRIX[1])),
     "hessian": lambda lib, f: f.hessian(scalar)(lib.tensor(_MATRIX)),
-    "reverse over reverse": lambda lib, f: f.jacrev(f.jacrev(scalar))(lib.tensor(_MATRIX)),
-    "forward over forward": lambda lib, f: f.jacfwd(f.jacfwd(scalar))(lib.tensor(_MATRIX)),
-    "reverse over forward": lambda lib, f: f.jacrev(f.jacfwd(scalar))(lib.tensor(_MATRIX)),
+    "reverse over reverse": lambda lib, f: f.jacrev(f.jacrev(scalar))(
+        lib.tensor(_MATRIX)
+    ),
+    "forward over forward": lambda lib, f: f.jacfwd(f.jacfwd(scalar))(
+        lib.tensor(_MATRIX)
+    ),
+    "reverse over forward": lambda lib, f: f.jacrev(f.jacfwd(scalar))(
+        lib.tensor(_MATRIX)
+    ),
     "hessians of a batch": lambda lib, f: f.vmap(
         f.hessian(lambda a: (a**3).sum() * a[0])
     )(lib.tensor(_MATRIX)),
@@ -70,7 +76,9 @@ DERIVATIVES = {
     "vjp": lambda lib, f: f.vjp(lambda a: (a * 2, a.sum()), lib.tensor(_MATRIX))[1](
         (lib.tensor(_MATRIX), lib.tensor(3.0, dtype=lib.float64))
     ),
-    "jvp": lambda lib, f: f.jvp(several, (lib.tensor(_MATRIX),), (lib.tensor(_MATRIX),)),
+    "jvp": lambda lib, f: f.jvp(
+        several, (lib.tensor(_MATRIX),), (lib.tensor(_MATRIX),)
+    ),
     "perturbation confusion": lambda lib, f: f.grad(
         lambda x: x * f.grad(lambda y: x + y)(lib.tensor(1.0))
     )(lib.tensor(1.0)),
@@ -109,7 +117,11 @@ EXAMPLES = {
     "sort": lambda lib, a: (*a.sort(), a.argsort(), a.argmax(), a.argmin(0)),
     "triangles": lambda lib, a: (lib.outer(a, a).tril(), lib.outer(a, a).triu(1)),
     "diagonal": lambda lib, a: lib.outer(a, a).diagonal(),
-    "index": lambda lib, a: (a[[0, 2]], lib.outer(a, a)[[0, 1], [1, 2]], a[lib.tensor([[0], [1]])]),
+    "index": lambda lib, a: (
+        a[[0, 2]],
+        lib.outer(a, a)[[0, 1], [1, 2]],
+        a[lib.tensor([[0], [1]])],
+    ),
     "gather": lambda lib, a: a.gather(0, a.argsort()),
     "pad": lambda lib, a: lib.nn.functional.pad(a, (1, 2)),
     "casts": lambda lib, a: (a.to(lib.float32), (a > 1).sum(), a.int()),
@@ -156,7 +168,9 @@ def test_vmap_is_a_loop(name: str) -> None:
 
 def _total(lib: Any, value: Any) -> Any:
     parts = [v for v in _tupled(value) if v.is_floating_point()]
-    return sum(((p.to(lib.float64) * (i + 1)).exp2().sum() for i, p in enumerate(parts)))
+    return sum(
+        ((p.to(lib.float64) * (i + 1)).exp2().sum() for i, p in enumerate(parts))
+    )
 
 
 _DIFFERENTIABLE = [n for n in EXAMPLES if n not in ("constants",)]
@@ -198,7 +212,9 @@ def test_tangents_of_examples(name: str) -> None:
 
 DIMS = {
     "in_dims": lambda lib, f: f.vmap(lambda a: a * 2, in_dims=1)(lib.tensor(_BATCH)),
-    "negative": lambda lib, f: f.vmap(lambda a: a.sum(0), in_dims=-1)(lib.tensor(_CUBE)),
+    "negative": lambda lib, f: f.vmap(lambda a: a.sum(0), in_dims=-1)(
+        lib.tensor(_CUBE)
+    ),
     "out_dims": lambda lib, f: f.vmap(lambda a: a * 2, out_dims=1)(lib.tensor(_BATCH)),
     "two out_dims": lambda lib, f: f.vmap(lambda a: (a, a.sum()), out_dims=(-1, 0))(
         lib.tensor(_BATCH)
@@ -218,7 +234,9 @@ DIMS = {
     "chunks": lambda lib, f: f.vmap(lambda a: (a * 2, a.sum()), chunk_size=3)(
         lib.tensor(_BATCH)
     ),
-    "unbatched result": lambda lib, f: f.vmap(lambda a: lib.ones(2))(lib.tensor(_BATCH)),
+    "unbatched result": lambda lib, f: f.vmap(lambda a: lib.ones(2))(
+        lib.tensor(_BATCH)
+    ),
     "unbatched result with None": lambda lib, f: f.vmap(
         lambda a: lib.ones(2), out_dims=None
     )(lib.tensor(_BATCH)),
@@ -231,7 +249,9 @@ DIMS = {
 
 def _drawn(lib: Any, f: Any, randomness: str) -> Any:
     lib.manual_seed(0)
-    draw = f.vmap(lambda a: a * 0 + lib.rand(3, dtype=lib.float64), randomness=randomness)
+    draw = f.vmap(
+        lambda a: a * 0 + lib.rand(3, dtype=lib.float64), randomness=randomness
+    )
     return draw(lib.tensor(_BATCH))
 
 
@@ -283,18 +303,23 @@ FUNCTIONAL = {
         lambda x: x * x, lib.tensor(_MATRIX), lib.tensor(_MATRIX)
     ),
     "vjp of two": lambda lib, f: f.vjp(
-        lambda x, y: (x * y, y), (lib.tensor(_MATRIX), lib.tensor(_MATRIX)),
+        lambda x, y: (x * y, y),
+        (lib.tensor(_MATRIX), lib.tensor(_MATRIX)),
         (lib.tensor(_MATRIX), lib.tensor(_MATRIX)),
     ),
     "jvp": lambda lib, f: f.jvp(
         lambda x: x.exp().sum(0), lib.tensor(_MATRIX), lib.tensor(_MATRIX)
     ),
-    "jacobian": lambda lib, f: f.jacobian(lambda x: x.exp().sum(0), lib.tensor(_MATRIX)),
+    "jacobian": lambda lib, f: f.jacobian(
+        lambda x: x.exp().sum(0), lib.tensor(_MATRIX)
+    ),
     "jacobian of two": lambda lib, f: f.jacobian(
         lambda x, y: (x * y, y.sum()), (lib.tensor(_MATRIX), lib.tensor(_MATRIX))
     ),
     "forward jacobian": lambda lib, f: f.jacobian(
-        lambda x: x.exp().sum(0), lib.tensor(_MATRIX), strategy="forward-mode",
+        lambda x: x.exp().sum(0),
+        lib.tensor(_MATRIX),
+        strategy="forward-mode",
         vectorize=True,
     ),
     "hessian": lambda lib, f: f.hessian(scalar, lib.tensor(_MATRIX)),

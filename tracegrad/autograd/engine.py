@@ -190,7 +190,7 @@ class Pass:
         if saved is None:
             raise released(entry)
         plan, edges, specs = entry.plan, entry.edges, entry.operand_specs
-        tensors = self._unpacked(entry, saved) if saved else saved
+        tensors: Sequence[Any] = self._unpacked(entry, saved) if saved else ()
         if (
             self.create_graph
             and plan.saved_results

@@ -41,8 +41,9 @@ def vjp(
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> from tracegrad.autograd.functional import vjp
-    >>> vjp(lambda x: x * x, tensor([1.0, 2.0]), tensor([1.0, 1.0]))
+    >>> vjp(lambda x: x * x, tg.tensor([1.0, 2.0]), tg.tensor([1.0, 1.0]))
     (tensor([1., 4.]), tensor([2., 4.]))
     """
     several, values = _prepared(inputs, create_graph)
@@ -147,7 +148,10 @@ def _by_columns(
             outputs = _checked("the result", result)
             pushed = [level.value_of(out) for out in outputs]
             columns.append(
-                [_zeros(o) if t is None else t for o, t in zip(outputs, pushed, strict=True)]
+                [
+                    _zeros(o) if t is None else t
+                    for o, t in zip(outputs, pushed, strict=True)
+                ]
             )
         for index, parts in enumerate(zip(*columns, strict=True)):
             out = parts[0]
@@ -258,7 +262,7 @@ def hvp(
     return vhp(func, inputs, v, create_graph, strict)
 
 
-# -- what they share ----------------------------------------------------------------------
+# -- what they share -------------------------------------------------------------------
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
@@ -298,7 +302,9 @@ def _with_tape(run: Callable[[], Any]) -> Any:
 def _directions(name: str, v: Any, values: Sequence[Tensor]) -> list[Tensor]:
     if v is None:
         if len(values) != 1 or values[0].numel() != 1:
-            raise GradientError(f"{name} can be left out for one input of one element only")
+            raise GradientError(
+                f"{name} can be left out for one input of one element only"
+            )
         x = values[0]
         return [OPERATORS["full"](x._array.shape, 1, x.dtype, x.device)]
     found = _checked(name, v)
@@ -314,7 +320,8 @@ def _scalar(out: Any) -> Tensor:
     (found,) = _checked("the result", out)
     if found.numel() != 1:
         raise GradientError(
-            f"the function must give one number, not a tensor of shape {list(found.shape)}"
+            "the function must give one number, not a tensor of shape "
+            f"{list(found.shape)}"
         )
     return found
 

@@ -93,7 +93,8 @@ def gradcheck(
 
     Examples
     --------
-    >>> x = tensor([0.5, 1.5], dtype=float64, requires_grad=True)
+    >>> import tracegrad as tg
+    >>> x = tg.tensor([0.5, 1.5], dtype=tg.float64, requires_grad=True)
     >>> gradcheck(lambda x: x.exp() * x, [x])
     True
     """
@@ -188,11 +189,13 @@ def _is_tracked(x: Any) -> bool:
 def _differentiable(outputs: Any) -> list[Tensor]:
     several = outputs if isinstance(outputs, tuple | list) else (outputs,)
     return [
-        t for t in several if isinstance(t, Tensor) and t.dtype.kind in ("float", "complex")
+        t
+        for t in several
+        if isinstance(t, Tensor) and t.dtype.kind in ("float", "complex")
     ]
 
 
-# -- complex numbers as pairs of real ones ----------------------------------------------
+# -- complex numbers as pairs of real ones ---------------------------------------------
 
 
 def _is_complex(tensor: Tensor) -> bool:
@@ -322,7 +325,8 @@ class _Check:
             assert gradient is not None
             if gradient.shape != x.shape or gradient.dtype is not x.dtype:
                 raise GradcheckError(
-                    f"backward gave {gradient.dtype.name} {list(gradient.shape)} for an "
+                    f"backward gave {gradient.dtype.name} {list(gradient.shape)} "
+                    "for an "
                     f"input of {x.dtype.name} {list(x.shape)}"
                 )
             parts.append(_to_real(gradient.detach().numpy(), x))  # type: ignore[attr-defined]
@@ -343,7 +347,8 @@ class _Check:
             without = self._row([outputs[i] for i in rest], [ones[i] for i in rest])
             if not np.allclose(with_zeros, without, equal_nan=True):
                 raise GradcheckError(
-                    f"backward with no gradient for result {place} differs from backward "
+                    f"backward with no gradient for result {place} differs from "
+                    "backward "
                     "with zeros for it"
                 )
 

@@ -49,7 +49,8 @@ def backward(
 
     Examples
     --------
-    >>> x = tensor([1.0, 2.0], requires_grad=True)
+    >>> import tracegrad as tg
+    >>> x = tg.tensor([1.0, 2.0], requires_grad=True)
     >>> backward((x * x).sum())
     >>> x.grad
     tensor([2., 4.])
@@ -63,7 +64,8 @@ def backward(
         raise GradientError("backward(): inputs is empty; leave it out for all leaves")
     if create_graph:
         warnings.warn(
-            "backward() with create_graph=True makes a reference cycle of each leaf and "
+            "backward() with create_graph=True makes a reference cycle of each "
+            "leaf and "
             "its gradient; use grad(), or set .grad to None afterwards",
             stacklevel=3,
         )
@@ -121,7 +123,8 @@ def grad(
 
     Examples
     --------
-    >>> x = tensor(3.0, requires_grad=True)
+    >>> import tracegrad as tg
+    >>> x = tg.tensor(3.0, requires_grad=True)
     >>> grad(x * x, x)
     (tensor(6.),)
     """
@@ -157,7 +160,8 @@ def _check_outside_transforms(name: str) -> None:
     """
     if installed.busy and any(t.functional for t in thread.transforms):
         raise TransformError(
-            f"{name} inside a functional transform (grad, vjp, jvp, vmap) is not possible; "
+            f"{name} inside a functional transform (grad, vjp, jvp, vmap) is not "
+            "possible; "
             "use tracegrad.func.grad or vjp there"
         )
 
@@ -233,7 +237,8 @@ def _key_of(x: Tensor) -> tuple[Any, int]:
     edge = edge_of(x)
     if edge is None:
         raise GradientError(
-            f"an input (shape {list(x.shape)}) does not require grad, so nothing can be "
+            f"an input (shape {list(x.shape)}) does not require grad, so nothing "
+            "can be "
             "differentiated by it"
         )
     if edge.__class__ is ResultEdge:

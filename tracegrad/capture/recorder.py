@@ -224,12 +224,14 @@ class OperatorRecorder:
         run: Callable[..., Any],
     ) -> Any:
         """Write the application down, run it, and remember the results' memory."""
-        if self.reason:
-            with paused_recorder():
-                return run(_plain(operands))
+        if operator.facts.get("dynamic_size"):
+            self.fail(f"the size of what {operator.name} gives depends on values")
         for attribute in attributes.values():
             if isinstance(attribute, StandIn):
                 attribute.pin()
+        if self.reason:
+            with paused_recorder():
+                return run(_plain(operands))
         try:
             inputs = tuple(map(self.operand, operands))
         except UnknownTensorError as unknown:

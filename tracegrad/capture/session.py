@@ -128,8 +128,9 @@ class _Leaves(NumberOwner):
         """Return the graph's input for a stand-in."""
         found = self.number_values.get(number.source)
         if found is None:
-            plain = number.__class__.__mro__[2](number)
-            found = self.operators.builder.input("number", _scalar_spec(plain))
+            # Its type only: looking at the value would guard it.
+            spec = ScalarSpec("int" if isinstance(number, int) else "float")
+            found = self.operators.builder.input("number", spec)
             self.operators.inputs.append((found, number.source))
             self.number_values[number.source] = found
         return found
@@ -179,10 +180,6 @@ class _Leaves(NumberOwner):
 
 
 _NO_PATH: Any = None
-
-
-def _scalar_spec(value: float) -> ScalarSpec:
-    return ScalarSpec("int" if isinstance(value, int) else "float")
 
 
 # How a module's parts are reached: nothing a user would write.

@@ -22,6 +22,7 @@ from tracegrad.capture.session import LeafInput, Recording
 from tracegrad.captured.entry import CapturedEntry, ReleasedEntry
 from tracegrad.captured.guards import CompiledGuards, LeafGuard
 from tracegrad.compiler import Compiled, DerivedProgram
+from tracegrad.config import config
 from tracegrad.dispatch.entry import ResultEdge
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import OPERATORS, OpDef
@@ -178,6 +179,8 @@ class Specialization:
         try:
             results, writes = self._run(arrays)
         except Exception:  # noqa: BLE001 - whatever it is, eager mode raises its own
+            if config.verify:
+                raise
             return FAILED
         if results is None:
             return LEFT

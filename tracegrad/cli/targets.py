@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
 import importlib.util
@@ -125,7 +126,9 @@ def run_user_code(
         If it raises.
     """
     try:
-        return function()
+        # What it prints must not stand among the lines of a dump.
+        with contextlib.redirect_stdout(sys.stderr):
+            return function()
     except FAILURES as error:
         if isinstance(error, ModuleNotFoundError) and _is_part(error.name, module):
             raise
@@ -141,7 +144,7 @@ def _is_part(missing: str | None, module: str | None) -> bool:
 def _described(error: BaseException) -> str:
     text = str(error) or "no message"
     place = _place(error)
-    return f"{type(error).__name__}: {text}" + (f" ({place})" if place else "")
+    return f"{type(error).__qualname__}: {text}" + (f" ({place})" if place else "")
 
 
 def _place(error: BaseException) -> str:

@@ -113,7 +113,8 @@ class BatchedTensor(Tensor):
 
 def _no_value(what: str) -> ScalarError:
     return ScalarError(
-        f"{what} is not possible inside vmap: the value differs from example to example; "
+        f"{what} is not possible inside vmap: the value differs from example to "
+        "example; "
         "use operators such as where() instead"
     )
 

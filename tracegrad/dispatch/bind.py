@@ -89,11 +89,18 @@ def _bind_composite(
         thread.scope = before or operator.name
         try:
             return body(*operands, **attributes)
+        except TracegradError as error:
+            error.within(operator.name)
+            raise
         finally:
             thread.scope = before
 
     def run(given: Sequence[Any]) -> Any:
-        return body(*given, **attributes)
+        try:
+            return body(*given, **attributes)
+        except TracegradError as error:
+            error.within(operator.name)
+            raise
 
     return recorder.record(operator, operands, attributes, run)
 
@@ -377,6 +384,7 @@ def _common_device(
             device, decided = CPU, decided or array.ndim > 0
             continue
         if array.__class__ is TensorSpec:
+            _check_all_meta(operator, operands)
             return None
         own = tensor.device
         if not decided or device == own:
@@ -390,6 +398,15 @@ def _common_device(
         wanted = attributes.get("device", CPU) or CPU
         return None if wanted.type == "meta" else wanted
     return device
+
+
+def _check_all_meta(operator: OpDef, operands: Sequence[Any]) -> None:
+    for tensor in _tensors_of(operands):
+        if tensor._array.__class__ is not TensorSpec and tensor._array.ndim > 0:
+            raise DeviceError(
+                f"{operator.name}: the operands are on meta and {tensor.device}; "
+                "copy one with tensor.to(device) first"
+            )
 
 
 def _tensors_of(operands: Sequence[Any]) -> list[Tensor]:

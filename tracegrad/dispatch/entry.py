@@ -102,7 +102,7 @@ class Node:
 def hooks_of(entry: Node) -> EntryHooks:
     """Return what is attached to `entry`, made when first asked for."""
     if entry.hooks is None:
-        entry.hooks = EntryHooks()
+        entry.hooks = EntryHooks()  # type: ignore[misc]
     return entry.hooks
 
 

@@ -31,7 +31,13 @@ from tracegrad.dispatch.tensor import (
     version_of,
 )
 from tracegrad.dtypes import can_cast
-from tracegrad.errors import DTypeError, GradientError, InplaceError, ShapeError
+from tracegrad.errors import (
+    ArgumentTypeError,
+    DTypeError,
+    GradientError,
+    InplaceError,
+    ShapeError,
+)
 
 
 def apply_inplace(
@@ -48,7 +54,7 @@ def apply_inplace(
     ShapeError
         If the result is larger than the target.
     """
-    target = operands[0]
+    target: Tensor = operands[0]
     name = operator.name + "_"
     check_writable(target, name)
     for other in operands[1:]:
@@ -297,12 +303,20 @@ def write_out(out: Any, value: Tensor, name: str) -> Tensor:
 
     Raises
     ------
+    ArgumentTypeError
+        If `out` is no Tensor.
     GradientError
         If gradients are on and the result or `out` requires grad.
     """
+    if not isinstance(out, Tensor):
+        raise ArgumentTypeError(
+            f"{name}(): out must be a Tensor, not {type(out).__name__}"
+        )
     if thread.grad_enabled and (value.requires_grad or out.requires_grad):
-        raise GradientError(f"{name}(): out= does not work with tensors that require grad")
+        raise GradientError(
+            f"{name}(): out= does not work with tensors that require grad"
+        )
     check_writable(out, name)
     check_fits(out, value, f"{name}(out=…)")
     write(out, value)
-    return out
+    return out  # type: ignore[no-any-return]

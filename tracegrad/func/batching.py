@@ -17,9 +17,12 @@ from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import DType
 from tracegrad.errors import TransformError
 from tracegrad.ops._pointwise import Pointwise, typed_spec
-from tracegrad.ops.batching import Call, aligned, expanded
+from tracegrad.ops.batching import Call, aligned, expanded, state_rules
 from tracegrad.sizes import Shape
 from tracegrad.spec import TensorSpec
+
+# All operators are defined by now, and nobody else needs the rules.
+state_rules()
 
 
 @final
@@ -105,7 +108,8 @@ def one_by_one(operator: OpDef, call: Call) -> Any:
     if call.size == 0:
         return _no_examples(operator, call)
     found = [
-        bind(operator, call.example(place), call.attributes) for place in range(call.size)
+        bind(operator, call.example(place), call.attributes)
+        for place in range(call.size)
     ]
     if isinstance(found[0], tuple):
         return tuple(stacked(operator, parts) for parts in zip(*found, strict=True))

@@ -14,8 +14,8 @@ from tracegrad.ops.shaping import zeros_of
 
 def jvp(
     func: Callable[..., Any],
-    primals: tuple[Any, ...],
-    tangents: tuple[Any, ...],
+    primals: Any,
+    tangents: Any,
     *,
     strict: bool = False,
     has_aux: bool = False,
@@ -40,8 +40,9 @@ def jvp(
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> from tracegrad.func import jvp
-    >>> jvp(lambda x: x * x, (tensor([1.0, 2.0]),), (tensor([1.0, 0.0]),))
+    >>> jvp(lambda x: x * x, (tg.tensor([1.0, 2.0]),), (tg.tensor([1.0, 0.0]),))
     (tensor([1., 4.]), tensor([2., 0.]))
     """
     if not isinstance(primals, tuple) or not isinstance(tangents, tuple):

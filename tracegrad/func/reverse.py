@@ -109,7 +109,9 @@ class ReverseTransform(LevelTransform):
         )
         for index, tensor in enumerate(results):
             if tensor.dtype.kind in _DIFFERENTIABLE:
-                self.keep(tensor, entry if len(results) == 1 else ResultEdge(entry, index))
+                self.keep(
+                    tensor, entry if len(results) == 1 else ResultEdge(entry, index)
+                )
 
     def write(self, target: Tensor, value: Tensor) -> None:
         """Let the place of `target` on the tape follow a write."""
@@ -153,7 +155,8 @@ class ReverseTransform(LevelTransform):
         for primal in primals:
             if not isinstance(primal, Tensor):
                 raise ArgumentTypeError(
-                    f"a function is differentiated by tensors, not {type(primal).__name__}"
+                    "a function is differentiated by tensors, not "
+                    f"{type(primal).__name__}"
                 )
             tensor = fresh(primal)
             entry = LeafEntry(tensor)
@@ -220,9 +223,10 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> from tracegrad.func import vjp
-    >>> result, pull = vjp(lambda x: x * x, tensor([1.0, 2.0]))
-    >>> pull(tensor([1.0, 1.0]))
+    >>> result, pull = vjp(lambda x: x * x, tg.tensor([1.0, 2.0]))
+    >>> pull(tg.tensor([1.0, 1.0]))
     (tensor([2., 4.]),)
     """
     level = ReverseTransform()
@@ -308,7 +312,8 @@ def _check_scalar(value: Any) -> None:
         )
     if value._array.shape != ():
         raise GradientError(
-            "grad: the function must return a tensor without dimensions, not one of shape "
+            "grad: the function must return a tensor without dimensions, not one "
+            "of shape "
             f"{list(value.shape)}; use vjp or jacrev"
         )
     if value.dtype.kind != "float":
@@ -322,7 +327,8 @@ def _places(args: tuple[Any, ...], argnums: int | tuple[int, ...]) -> list[int]:
     found = [place + len(args) if place < 0 else place for place in wanted]
     if not found or any(not 0 <= place < len(args) for place in found):
         raise ArgumentError(
-            f"argnums {argnums} does not name positional arguments; {len(args)} were given"
+            f"argnums {argnums} does not name positional arguments; {len(args)} "
+            "were given"
         )
     return found
 
@@ -330,7 +336,9 @@ def _places(args: tuple[Any, ...], argnums: int | tuple[int, ...]) -> list[int]:
 def chosen_arguments(args: tuple[Any, ...], argnums: int | tuple[int, ...]) -> Any:
     """Return the argument that `argnums` names, or the tuple of them."""
     places = _places(args, argnums)
-    return args[places[0]] if isinstance(argnums, int) else tuple(args[p] for p in places)
+    return (
+        args[places[0]] if isinstance(argnums, int) else tuple(args[p] for p in places)
+    )
 
 
 def replaced_arguments(
@@ -365,10 +373,11 @@ def grad(
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> from tracegrad.func import grad
-    >>> grad(lambda x: x**3)(tensor(2.0))
+    >>> grad(lambda x: x**3)(tg.tensor(2.0))
     tensor(12.)
-    >>> grad(grad(lambda x: x**3))(tensor(2.0))
+    >>> grad(grad(lambda x: x**3))(tg.tensor(2.0))
     tensor(12.)
     """
     both = grad_and_value(func, argnums, has_aux)

@@ -84,7 +84,8 @@ def _tied(given: dict[str, Tensor], own: dict[str, Tensor]) -> dict[str, Tensor]
         values = [given[name] for name in group if name in given]
         if any(value is not values[0] for value in values):
             raise ArgumentError(
-                f"functional_call: {group} are one tensor and were given different ones; "
+                f"functional_call: {group} are one tensor and were given different "
+                "ones; "
                 "pass tie_weights=False"
             )
         found.update({name: values[0] for name in group if values})

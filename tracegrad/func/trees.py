@@ -58,15 +58,18 @@ def spread(prefix: Any, tree: Any, name: str) -> list[Any]:
     """
     if not isinstance(prefix, tuple | list | dict):
         return [prefix] * len(flatten(tree)[0])
-    same_kind = isinstance(tree, dict) == isinstance(prefix, dict)
-    if not isinstance(tree, tuple | list | dict) or not same_kind:
-        raise ArgumentError(f"{name}: {prefix!r} does not have the form of the values")
-    if isinstance(prefix, dict):
+    pairs = _matched(prefix, tree, name)
+    return [value for p, t in pairs for value in spread(p, t, name)]
+
+
+def _matched(prefix: Any, tree: Any, name: str) -> list[tuple[Any, Any]]:
+    """Return the entries of one node of `prefix` with those of `tree`."""
+    if isinstance(prefix, dict) and isinstance(tree, dict):
         if set(prefix) != set(tree):
             raise ArgumentError(f"{name}: the keys {list(prefix)} are not {list(tree)}")
-        pairs = [(prefix[key], value) for key, value in tree.items()]
-    elif len(prefix) != len(tree):
+        return [(prefix[key], value) for key, value in tree.items()]
+    if isinstance(prefix, dict) or not isinstance(tree, tuple | list):
+        raise ArgumentError(f"{name}: {prefix!r} does not have the form of the values")
+    if len(prefix) != len(tree):
         raise ArgumentError(f"{name}: {len(prefix)} entries for {len(tree)} values")
-    else:
-        pairs = list(zip(prefix, tree, strict=True))
-    return [value for p, t in pairs for value in spread(p, t, name)]
+    return list(zip(prefix, tree, strict=True))

@@ -150,8 +150,10 @@ class VmapTransform:
         if not self.owns(target):
             if self.owns(value):
                 raise InplaceError(
-                    "inside vmap a tensor that all examples share can't take a value that "
-                    "differs from example to example; use an operator that makes a new one"
+                    "inside vmap a tensor that all examples share can't take a "
+                    "value that "
+                    "differs from example to example; use an operator that makes a "
+                    "new one"
                 )
             write(target, value)
             return
@@ -183,7 +185,8 @@ class VmapTransform:
         call = self._call(args, {})
         if self.size == 0:
             raise TransformError(
-                f"{function.__name__} defines no vmap, and there is no example to apply it to"
+                f"{function.__name__} defines no vmap, and there is no example to "
+                "apply it to"
             )
         found = [function.apply(*call.example(place)) for place in range(self.size)]
         named = OPERATORS["stack"]
@@ -249,8 +252,9 @@ def vmap(
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> from tracegrad.func import grad, vmap
-    >>> x, y = tensor([[1.0, 2.0], [3.0, 4.0]]), tensor([1.0, 10.0])
+    >>> x, y = tg.tensor([[1.0, 2.0], [3.0, 4.0]]), tg.tensor([1.0, 10.0])
     >>> vmap(lambda a, b: a @ b, in_dims=(0, None))(x, y)
     tensor([21., 43.])
     >>> vmap(grad(lambda a: (a * a).sum()))(x)
@@ -289,7 +293,11 @@ class _Batch:
 
     @classmethod
     def of(cls, args: tuple[Any, ...], kwargs: dict[str, Any], in_dims: Any) -> _Batch:
-        dims = list(in_dims) if isinstance(in_dims, tuple | list) else [in_dims] * len(args)
+        dims = (
+            list(in_dims)
+            if isinstance(in_dims, tuple | list)
+            else [in_dims] * len(args)
+        )
         if len(dims) != len(args):
             raise ArgumentError(
                 f"vmap: in_dims has {len(dims)} entries for {len(args)} arguments"
@@ -327,11 +335,13 @@ class _Batch:
 def _batch_first(leaf: Any, dim: Any) -> Tensor:
     if not isinstance(leaf, Tensor):
         raise ArgumentError(
-            f"vmap: in_dims {dim!r} is for a tensor, not for {type(leaf).__name__}; use None"
+            f"vmap: in_dims {dim!r} is for a tensor, not for "
+            f"{type(leaf).__name__}; use None"
         )
     if not isinstance(dim, int) or not -leaf.ndim <= dim < leaf.ndim:
         raise ArgumentError(
-            f"vmap: in_dims {dim!r} is no dimension of a tensor of shape {list(leaf.shape)}"
+            f"vmap: in_dims {dim!r} is no dimension of a tensor of shape "
+            f"{list(leaf.shape)}"
         )
     return _to_front(leaf, dim % leaf.ndim)
 
@@ -367,7 +377,8 @@ def _unwrapped(leaf: Any, dim: Any, level: VmapTransform) -> Any:
     batch = level.physical(leaf) if level.owns(leaf) else repeated(leaf, level.size)
     if not -batch.ndim <= dim < batch.ndim:
         raise ArgumentError(
-            f"vmap: out_dims {dim} is no dimension of a result of shape {list(batch.shape)}"
+            f"vmap: out_dims {dim} is no dimension of a result of shape "
+            f"{list(batch.shape)}"
         )
     return batch if dim == 0 else batch.movedim(0, dim)
 

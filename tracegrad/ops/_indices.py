@@ -123,7 +123,7 @@ def _add_at(xp: Any, target: Any, key: Any, values: Any) -> None:
         xp.add.at(target, key, values)
         return
     # On one flat index NumPy adds about four times as fast.
-    flat = 0
+    flat: Any = 0
     for part, size in zip(key, target.shape, strict=False):
         flat = flat * size + part % size
     inner = target.shape[len(key) :]

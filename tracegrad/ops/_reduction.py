@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
@@ -9,7 +10,7 @@ from typing import Any, final
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.surface import define
 from tracegrad.dtypes import DType, bfloat16, float16, float32, from_numpy_dtype
-from tracegrad.errors import IndexRangeError, ShapeError
+from tracegrad.errors import ArgumentTypeError, IndexRangeError, ShapeError
 from tracegrad.ops._pointwise import convert
 from tracegrad.sizes import Shape
 from tracegrad.spec import TensorSpec
@@ -70,7 +71,11 @@ def canonical_dim(name: str, dim: int, ndim: int) -> int:
     ------
     IndexRangeError
         If it is out of range; a 0-dim tensor accepts 0 and -1.
+    ArgumentTypeError
+        If it is no integer.
     """
+    if not isinstance(dim, int):
+        dim = _as_integer(name, dim)
     limit = max(ndim, 1)
     if not -limit <= dim < limit:
         raise IndexRangeError(
@@ -78,6 +83,15 @@ def canonical_dim(name: str, dim: int, ndim: int) -> int:
             f"(from {-limit} to {limit - 1})"
         )
     return dim % limit
+
+
+def _as_integer(name: str, dim: Any) -> int:
+    try:
+        return operator.index(dim)
+    except TypeError:
+        raise ArgumentTypeError(
+            f"{name}: a dimension must be an integer, not {dim!r}"
+        ) from None
 
 
 def reduced_shape(shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Shape:

@@ -85,7 +85,7 @@ def _all_expanded(call: Call) -> list[Any]:
     ]
 
 
-# -- views ------------------------------------------------------------------------------
+# -- views -----------------------------------------------------------------------------
 
 # From an example's attributes, its shape and the number of examples to the steps that
 # do the same for the batch.
@@ -199,7 +199,7 @@ def _view_write(call: Call) -> Any:
     return bind(OPERATORS["view_write"], _all_expanded(call), {"path": path})
 
 
-# -- movement, library, gather ------------------------------------------------------------
+# -- movement, library, gather ---------------------------------------------------------
 
 
 def _plainly(operator: OpDef) -> Callable[[Call], Any]:
@@ -353,7 +353,7 @@ def _embedding(call: Call) -> Any:
     return bind(OPERATORS["embedding"], call.operands, call.attributes)
 
 
-def install() -> None:
+def state_rules() -> None:
     """State the rules, once all operators are defined."""
     for name, steps in VIEW_STEPS.items():
         OPERATORS[name].batching(_view_rule(steps))
@@ -389,5 +389,3 @@ def install() -> None:
         ("view_write", _view_write),
     ):
         OPERATORS[name].batching(rule)
-
-

@@ -1,41 +1,17 @@
-"""Orders of dimensions in memory: what ``memory_format=`` means."""
+"""Copies in an order of dimensions: what ``memory_format=`` does."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
-
+from tracegrad.dispatch.memory_format import (
+    MemoryFormat,
+    contiguous_format,
+    preserve_format,
+)
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ShapeError
 from tracegrad.ops.casts import clone as copied
 from tracegrad.ops.views import permute
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class MemoryFormat:
-    """An order of dimensions in memory.
-
-    Attributes
-    ----------
-    name : str
-        PyTorch's name.
-    ndim : int
-        How many dimensions a tensor must have whose channels come last; 0 for any.
-    """
-
-    name: str
-    ndim: int = 0
-
-    def __repr__(self) -> str:
-        return f"tracegrad.{self.name}"
-
-
-preserve_format = MemoryFormat("preserve_format")
-contiguous_format = MemoryFormat("contiguous_format")
-channels_last = MemoryFormat("channels_last", 4)
-channels_last_3d = MemoryFormat("channels_last_3d", 5)
 
 
 def _channels_behind(input: Tensor, memory_format: MemoryFormat) -> Tensor:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from tracegrad.dispatch.operator import OPERATORS, public_function
+from tracegrad.dispatch.results import ValuesIndices
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, int64
 from tracegrad.errors import DTypeError, IndexRangeError, ShapeError
+from tracegrad.ops._arrays import cast_array
 from tracegrad.ops._families import composite, primitive
-from tracegrad.ops._pointwise import convert
 from tracegrad.ops._reduction import canonical_dim
-from tracegrad.ops._results import ValuesIndices
 from tracegrad.ops.arithmetic import add, mul, sub
 from tracegrad.ops.casts import cast, clone
 from tracegrad.ops.comparison import eq
@@ -57,7 +57,7 @@ def flipped(input: Tensor, dim: int) -> Tensor:
 
 def _carried(xp: Any, input: Any, dtype: DType) -> Any:
     """Return `input` in the dtype that running results are carried in."""
-    array = convert(xp, input, dtype)
+    array = cast_array(input, dtype.numpy)
     wide = _WIDE.get(dtype.name)
     return array if wide is None else array.astype(wide)
 
@@ -74,9 +74,9 @@ _WIDE = {
 def _cumsum_kernel(xp: Any, input: Any, dim: int, dtype: DType) -> Any:
     array = _carried(xp, input, dtype)
     if array.ndim == 0:
-        return xp.array(convert(xp, array, dtype), copy=True)
+        return xp.array(cast_array(array, dtype.numpy), copy=True)
     running = xp.cumsum(array, axis=dim, dtype=array.dtype)
-    return convert(xp, xp.ascontiguousarray(running), dtype)
+    return cast_array(xp.ascontiguousarray(running), dtype.numpy)
 
 
 @primitive(
@@ -169,9 +169,9 @@ linear_recurrence.vjp(
 def _cumprod_kernel(xp: Any, input: Any, dim: int, dtype: DType) -> Any:
     array = _carried(xp, input, dtype)
     if array.ndim == 0:
-        return xp.array(convert(xp, array, dtype), copy=True)
+        return xp.array(cast_array(array, dtype.numpy), copy=True)
     running = xp.cumprod(array, axis=dim, dtype=array.dtype)
-    return convert(xp, xp.ascontiguousarray(running), dtype)
+    return cast_array(xp.ascontiguousarray(running), dtype.numpy)
 
 
 @primitive(

@@ -87,6 +87,8 @@ class Emitter:
 
     def local(self, hint: str, shape: tuple[int, ...], dtype: Any) -> Array:
         """Return a name for what a call returns."""
+        # Not the name of the helper that is called.
+        hint = hint.removeprefix("tg_")
         return Array(self.names.unique(hint), shape, np.dtype(dtype), "result")
 
     def emit(self, instruction: Any) -> None:
@@ -349,11 +351,7 @@ class Emitter:
         operand = node.inputs[0]
         assert isinstance(operand, Value)
         comment = _comment(node)
-        wanted = _compute(
-            facts.result_dtype(
-                dict(node.attributes).get("dtype") or spec_of(operand).dtype
-            )
-        )
+        wanted = _compute(spec_of(node.result).dtype)
         source = cast(self, arrays[operand], wanted, comment)
         assert isinstance(source, Array)
         dims = node.attribute("dim")
@@ -361,9 +359,14 @@ class Emitter:
         options = rest.rstrip(")").replace("{x}, ", "")
         options = options.replace("{axis}", repr(dims))
         options = options.replace("{keepdims}", repr(node.attribute("keepdim")))
-        if target.dtype != wanted.numpy:
-            options += ', casting="unsafe"'
-        self.emit(Call(function, (source,), target, options, comment=comment))
+        if target.dtype == wanted.numpy:
+            self.emit(Call(function, (source,), target, options, comment=comment))
+            return
+        carried = self.temporary(target.name, target.shape, wanted.numpy)
+        self.emit(Call(function, (source,), carried, options, comment=comment))
+        copied = Call("np.copyto", (target, carried), target, into=False)
+        copied.comment = comment
+        self.emit(copied)
 
     # -- library operators ----------------------------------------------------------
 

@@ -12,7 +12,7 @@ from types import FunctionType, ModuleType
 from typing import Any, final
 
 from tracegrad.dispatch.operator import OpDef
-from tracegrad.dtypes import DType
+from tracegrad.dtypes import ALL, DType
 from tracegrad.errors import CompileError, TracegradError
 from tracegrad.ir.graph import Node
 from tracegrad.spec import TensorSpec
@@ -123,14 +123,31 @@ class Library:
             return "{" + ", ".join(f"{k}: {v}" for k, v in pairs) + "}"
         return None
 
+    def settle(self) -> None:
+        """Let a module that needs tracegrad take its dtypes from there as well.
+
+        Its functions compare dtypes by identity with what tracegrad's functions give.
+        """
+        if not any("tracegrad.dtypes" in line for line in self.imports.values()):
+            return
+        for dtype in ALL:
+            name = "bool_" if dtype.name == "bool" else dtype.name
+            if self.functions.pop(name, None) is not None:
+                self.imports[name] = f"from tracegrad.dtypes import {name}"
+        self.functions.pop("DType", None)
+
     def operator(self, operator: OpDef) -> str:
         """Add an operator that an attribute names, a step of a view path."""
         if operator.kernel is None:
             raise CompileError(f"{operator.name} has no kernel to emit")
         kernel = self.add(operator.kernel, "_" + operator.name)
         self.functions.setdefault("Operator", _OPERATOR_CLASS)
-        flags = {k: bool(operator.facts.get(k)) for k in _OPERATOR_FACTS}
-        return f"Operator({kernel}, {operator.name!r}, {flags!r})"
+        logical = operator.facts.get("logical")
+        facts = "{}"
+        if logical is not None:
+            inner = self.add(logical["kernel"], f"_{operator.name}_logical")
+            facts = f"{{'logical': {{'kernel': {inner}}}}}"
+        return f"Operator({kernel}, {operator.name!r}, {facts})"
 
     def dtype(self, dtype: DType) -> str:
         """Add what kernels know of a dtype; return its name in the module."""
@@ -156,8 +173,6 @@ def operator_text(operator: OpDef, attributes: dict[str, Any]) -> str | None:
     found = text(**attributes) if callable(text) else text
     return found if isinstance(found, str) else None
 
-
-_OPERATOR_FACTS = ("shape_only", "broadcasts")
 
 _OPERATOR_CLASS = """class Operator(NamedTuple):
     """ + '"""A view operator that an attribute names."""' + """

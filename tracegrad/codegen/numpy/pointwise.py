@@ -247,13 +247,15 @@ class _Writer:
             operand = self.operands.get(name)
             if isinstance(operand, Literal):
                 scope[name] = operand.dtype.numpy.type(_evaluated(operand))
+            elif name in self.attributes:
+                scope[name] = _evaluated(self.attributes[name])
             elif name not in self.helpers:
                 return None
         if len(scope) == known:
             return None
         with np.errstate(all="ignore"):
             value = eval(ast.unparse(tree), scope)  # noqa: S307 - our own definition
-        return literal_text(value.item())
+        return literal_text(getattr(value, "item", lambda: value)())
 
     def _argument(self, tree: ast.expr) -> Argument:
         """Return `tree` as an argument, computed before where it is a call."""

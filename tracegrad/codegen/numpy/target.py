@@ -21,6 +21,7 @@ def emit_numpy(program: Program) -> Source:
     """Return `program` as NumPy source."""
     emitter = Emitter(program)
     body = emitter.run()
+    emitter.library.settle()
     defer_writes(body)
     memory = plan(body)
     graph = program.graph
