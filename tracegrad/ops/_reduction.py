@@ -74,8 +74,9 @@ def canonical_dim(name: str, dim: int, ndim: int) -> int:
     ArgumentTypeError
         If it is no integer.
     """
-    if not isinstance(dim, int):
-        dim = _as_integer(name, dim)
+    given: object = dim
+    if not isinstance(given, int):
+        dim = _as_integer(name, given)
     limit = max(ndim, 1)
     if not -limit <= dim < limit:
         raise IndexRangeError(
