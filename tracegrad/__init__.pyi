@@ -1030,7 +1030,7 @@ def select(
 ) -> Tensor:
     """One place along a dimension, which disappears."""
 def sgn(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
-    """Sign of each element; of a complex one, the number of length 1 in its direction."""
+    """Sign of each element; of a complex one, the direction, with length 1."""
 def sigmoid(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Logistic function 1 / (1 + exp(-x)) of each element."""
 def sign(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
@@ -1188,13 +1188,33 @@ def xlogy(
     out: Tensor | None = ...,
 ) -> Tensor:
     """``input * log(other)``, which is 0 where `input` is 0 and `other` not NaN."""
-def absolute(input: Tensor) -> Tensor:
+def absolute(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Distance of each element from 0; the smallest integer stays what it is."""
-def add(input: Any, other: Any, *, alpha: Any = ...) -> Tensor:
+def add(
+    input: Any,
+    other: Any,
+    *,
+    alpha: Any = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return ``input + alpha * other``."""
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = ...) -> Tensor:
+def addcdiv(
+    input: Any,
+    tensor1: Any,
+    tensor2: Any,
+    *,
+    value: Any = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return ``input + value * tensor1 / tensor2``."""
-def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = ...) -> Tensor:
+def addcmul(
+    input: Any,
+    tensor1: Any,
+    tensor2: Any,
+    *,
+    value: Any = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return ``input + value * tensor1 * tensor2``."""
 def adjoint(self: Tensor) -> Tensor:
     """The last two dimensions exchanged and the elements conjugated."""
@@ -1230,19 +1250,19 @@ def arange(
     requires_grad: builtins.bool = ...,
 ) -> Tensor:
     """Make the numbers from `start` to before `end`, a `step` apart."""
-def arccos(input: Tensor) -> Tensor:
+def arccos(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Angle from 0 to pi whose cosine each element is."""
-def arccosh(input: Tensor) -> Tensor:
+def arccosh(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Number from 0 up whose hyperbolic cosine each element is."""
-def arcsin(input: Tensor) -> Tensor:
+def arcsin(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Angle from -pi/2 to pi/2 whose sine each element is."""
-def arcsinh(input: Tensor) -> Tensor:
+def arcsinh(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Number whose hyperbolic sine each element is."""
-def arctan(input: Tensor) -> Tensor:
+def arctan(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Angle from -pi/2 to pi/2 whose tangent each element is."""
-def arctan2(input: Tensor, other: Tensor) -> Tensor:
+def arctan2(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Angle of the point (`other`, `input`), from -pi to pi."""
-def arctanh(input: Tensor) -> Tensor:
+def arctanh(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Number whose hyperbolic tangent each element is."""
 def argsort(
     input: Tensor,
@@ -1325,13 +1345,27 @@ def celu(
     input: Any,
     alpha: builtins.float = ...,
     inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor:
     """Return ``max(0, x) + min(0, alpha * (exp(x / alpha) - 1))``."""
 def chunk(input: Tensor, chunks: builtins.int, dim: builtins.int = ...) -> Any:
     """Return at most `chunks` parts of equal size (the last smaller), as views."""
-def clamp(input: Any, min: Any = ..., max: Any = ...) -> Tensor:
+def clamp(
+    input: Any,
+    min: Any = ...,
+    max: Any = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Bring each element between two bounds, of which the upper one prevails."""
-def clip(input: Any, min: Any = ..., max: Any = ...) -> Tensor:
+def clip(
+    input: Any,
+    min: Any = ...,
+    max: Any = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Bring each element between two bounds, of which the upper one prevails."""
 def clone(
     input: Tensor,
@@ -1366,7 +1400,7 @@ def cummax(input: Tensor, dim: builtins.int) -> ValuesIndices:
     """Return the running maximum along `dim`, and where it is."""
 def cummin(input: Tensor, dim: builtins.int) -> ValuesIndices:
     """Return the running minimum along `dim`, and where it is; see `cummax`."""
-def deg2rad(input: Any) -> Tensor:
+def deg2rad(input: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return angles given in degrees in radians."""
 def detach(input: Tensor) -> Tensor:
     """Return a tensor over the same memory and version, without gradient."""
@@ -1382,9 +1416,21 @@ def diff(
     """Return the differences of neighbours along `dim`, `n` times; of bools, "xor"."""
 def dist(input: Tensor, other: Tensor, p: builtins.float = ...) -> Tensor:
     """Return the norm of the difference of two tensors."""
-def div(input: Any, other: Any, *, rounding_mode: str | None = ...) -> Tensor:
+def div(
+    input: Any,
+    other: Any,
+    *,
+    rounding_mode: str | None = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return ``input / other``, rounded if asked."""
-def divide(input: Any, other: Any, *, rounding_mode: str | None = ...) -> Tensor:
+def divide(
+    input: Any,
+    other: Any,
+    *,
+    rounding_mode: str | None = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return ``input / other``, rounded if asked."""
 def dropout(
     input: Tensor,
@@ -1424,6 +1470,8 @@ def elu(
     input: Any,
     alpha: builtins.float = ...,
     inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor:
     """Return each element, or ``alpha * (exp(x) - 1)`` where it is not positive."""
 def empty(
@@ -1461,7 +1509,7 @@ def feature_dropout(
     training: builtins.bool,
 ) -> Tensor:
     """Return `input` with whole channels set to zero; of any number of dimensions."""
-def fix(input: Tensor) -> Tensor:
+def fix(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Integer part of each element."""
 def flatten(
     input: Tensor,
@@ -1508,25 +1556,37 @@ def gather(
     sparse_grad: builtins.bool = ...,
 ) -> Tensor:
     """Return the elements at `index` along `dim`, in the shape of `index`."""
-def gelu(input: Any, approximate: str = ...) -> Tensor:
+def gelu(input: Any, approximate: str = ..., *, out: Tensor | None = ...) -> Tensor:
     """Return each element times the normal distribution's probability below it."""
 def ger(input: Tensor, vec2: Tensor) -> Tensor:
     """Return `outer`, under its name in BLAS."""
 def get_rng_state() -> Tensor:
     """Return the default generator's state as a tensor of bytes."""
-def greater(input: Tensor, other: Tensor) -> Tensor:
+def greater(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Whether `input` is greater than `other`, element by element."""
-def greater_equal(input: Tensor, other: Tensor) -> Tensor:
+def greater_equal(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Whether `input` is greater than or equal to `other`, element by element."""
-def hardsigmoid(input: Any, inplace: builtins.bool = ...) -> Tensor:
+def hardsigmoid(
+    input: Any,
+    inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return the straight line from 0 at -3 to 1 at 3, level outside."""
-def hardswish(input: Any, inplace: builtins.bool = ...) -> Tensor:
+def hardswish(
+    input: Any,
+    inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return each element times its hard sigmoid."""
 def hardtanh(
     input: Any,
     min_val: builtins.float = ...,
     max_val: builtins.float = ...,
     inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor:
     """Return each element brought between two bounds; the derivative there is 0."""
 def hsplit(input: Tensor, indices_or_sections: Any) -> Any:
@@ -1592,11 +1652,13 @@ def leaky_relu(
     input: Any,
     negative_slope: builtins.float = ...,
     inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor:
     """Return each element, times `negative_slope` where it is not positive."""
-def less(input: Tensor, other: Tensor) -> Tensor:
+def less(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Whether `input` is less than `other`, element by element."""
-def less_equal(input: Tensor, other: Tensor) -> Tensor:
+def less_equal(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Whether `input` is less than or equal to `other`, element by element."""
 def linspace(
     start: Any,
@@ -1608,7 +1670,12 @@ def linspace(
     requires_grad: builtins.bool = ...,
 ) -> Tensor:
     """Make `steps` numbers at equal distances from `start` to `end`, both included."""
-def logit(input: Any, eps: builtins.float | None = ...) -> Tensor:
+def logit(
+    input: Any,
+    eps: builtins.float | None = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return log(x / (1 - x)), the inverse of the logistic function."""
 def logspace(
     start: Any,
@@ -1655,7 +1722,12 @@ def min(
     other: Any = ...,
 ) -> Any:
     """Return the smallest element: of all, along a dimension, or of two tensors."""
-def mish(input: Any, inplace: builtins.bool = ...) -> Tensor:
+def mish(
+    input: Any,
+    inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return each element times the hyperbolic tangent of its softplus."""
 def mode(
     input: Tensor,
@@ -1669,13 +1741,15 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Return dimensions moved to other places, the others in their order."""
 def msort(input: Tensor) -> Tensor:
     """Return the elements in order along the first dimension."""
-def multiply(input: Any, other: Any) -> Tensor:
+def multiply(input: Any, other: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return ``input * other``."""
 def nan_to_num(
     input: Any,
     nan: builtins.float | None = ...,
     posinf: builtins.float | None = ...,
     neginf: builtins.float | None = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor:
     """Replace NaN and the infinities."""
 def nanmedian(
@@ -1700,7 +1774,7 @@ def narrow(
     length: builtins.int,
 ) -> Tensor:
     """Return `length` places from `start` along a dimension, as a view."""
-def negative(input: Any) -> Tensor:
+def negative(input: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return ``-input``."""
 def nonzero(input: Tensor, *, as_tuple: builtins.bool = ...) -> Any:
     """Return the indices of the elements that are not 0."""
@@ -1723,7 +1797,7 @@ def normal(
     requires_grad: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor of normal draws with given means and standard deviations."""
-def not_equal(input: Tensor, other: Tensor) -> Tensor:
+def not_equal(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Whether two tensors differ, element by element."""
 def numel(input: Tensor) -> builtins.int:
     """Return the number of elements."""
@@ -1745,7 +1819,7 @@ def ones_like(
     """Make a tensor of ones with the shape, dtype and device of `input`."""
 def positive(input: Tensor) -> Tensor:
     """Return `input` itself, as ``+input`` does."""
-def pow(input: Any, exponent: Any) -> Tensor:
+def pow(input: Any, exponent: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return ``input ** exponent``."""
 def quantile(
     input: Tensor,
@@ -1756,7 +1830,7 @@ def quantile(
     interpolation: str = ...,
 ) -> Tensor:
     """Return the `q`-th quantiles of all elements, or along a dimension."""
-def rad2deg(input: Any) -> Tensor:
+def rad2deg(input: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return angles given in radians in degrees."""
 def rand(
     *size: Any,
@@ -1827,9 +1901,19 @@ def ravel(input: Tensor) -> Tensor:
     """Return the elements in one dimension."""
 def real(input: Tensor) -> Tensor:
     """Return the real part of a complex tensor, or a real tensor itself."""
-def relu(input: Any, inplace: builtins.bool = ...) -> Tensor:
+def relu(
+    input: Any,
+    inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return each element, or 0 where it is negative."""
-def relu6(input: Any, inplace: builtins.bool = ...) -> Tensor:
+def relu6(
+    input: Any,
+    inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return each element brought between 0 and 6."""
 def repeat_interleave(
     input: Tensor,
@@ -1849,11 +1933,22 @@ def rot90(
     dims: Sequence[builtins.int] = ...,
 ) -> Tensor:
     """Return `input` turned `k` times by 90 degrees, from the first dim to the second."""
-def round(input: Any, *, decimals: builtins.int = ...) -> Tensor:
+def round(
+    input: Any,
+    *,
+    decimals: builtins.int = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Round to a number of decimals, half to even."""
 def row_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors, as rows at least, one below the other."""
-def rsub(input: Any, other: Any, *, alpha: Any = ...) -> Tensor:
+def rsub(
+    input: Any,
+    other: Any,
+    *,
+    alpha: Any = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return ``other - alpha * input``."""
 def scalar_tensor(
     s: Any,
@@ -1897,16 +1992,28 @@ def searchsorted(
     """Return where values would be put into sorted sequences."""
 def seed() -> builtins.int:
     """Restart the default generator from an unpredictable seed and return that."""
-def selu(input: Any, inplace: builtins.bool = ...) -> Tensor:
+def selu(
+    input: Any,
+    inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return the scaled exponential unit, which keeps mean 0 and variance 1."""
 def set_rng_state(new_state: Any) -> None:
     """Continue the default generator from a state of `get_rng_state`, or PyTorch's."""
-def silu(input: Any, inplace: builtins.bool = ...) -> Tensor:
+def silu(
+    input: Any,
+    inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return each element times its logistic function."""
 def softplus(
     input: Any,
     beta: builtins.float = ...,
     threshold: builtins.float = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor:
     """Return log(1 + exp(beta x)) / beta, and x where beta x is above `threshold`."""
 def sort(
@@ -1936,9 +2043,21 @@ def std_mean(
     correction: builtins.float | None = ...,
 ) -> tuple[Tensor, Tensor]:
     """Return the standard deviation and the mean; see `var` for the parameters."""
-def sub(input: Any, other: Any, *, alpha: Any = ...) -> Tensor:
+def sub(
+    input: Any,
+    other: Any,
+    *,
+    alpha: Any = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return ``input - alpha * other``."""
-def subtract(input: Any, other: Any, *, alpha: Any = ...) -> Tensor:
+def subtract(
+    input: Any,
+    other: Any,
+    *,
+    alpha: Any = ...,
+    out: Tensor | None = ...,
+) -> Tensor:
     """Return ``input - alpha * other``."""
 def swapaxes(input: Tensor, axis0: builtins.int, axis1: builtins.int) -> Tensor:
     """Return two dimensions exchanged, as `transpose` does."""
@@ -1973,6 +2092,8 @@ def threshold(
     threshold: builtins.float,
     value: builtins.float,
     inplace: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor:
     """Return each element, or `value` where it is not above `threshold`."""
 def tile(input: Tensor, *dims: Any) -> Tensor:
@@ -2019,7 +2140,7 @@ def triu_indices(
     device: Device | str | None = ...,
 ) -> Tensor:
     """Make the row and column indices of the upper triangle, shape (2, n)."""
-def true_divide(input: Any, other: Any) -> Tensor:
+def true_divide(input: Any, other: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return ``input / other``, floating also for integers."""
 def unflatten(input: Tensor, dim: builtins.int, sizes: Any) -> Tensor:
     """Return dimension `dim` split into `sizes`, of which one may be -1."""

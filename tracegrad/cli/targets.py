@@ -144,7 +144,8 @@ def _is_part(missing: str | None, module: str | None) -> bool:
 def _described(error: BaseException) -> str:
     text = str(error) or "no message"
     place = _place(error)
-    return f"{type(error).__name__}: {text}" + (f" ({place})" if place else "")
+    # The qualified name: a class of tracegrad.errors calls itself by its builtin.
+    return f"{type(error).__qualname__}: {text}" + (f" ({place})" if place else "")
 
 
 def _place(error: BaseException) -> str:

@@ -189,7 +189,7 @@ class Tensor:
         """Distance of each element from 0; the smallest integer stays what it is."""
     def abs_(self) -> Tensor:
         """Distance of each element from 0; the smallest integer stays what it is."""
-    def absolute(self) -> Tensor:
+    def absolute(self, *, out: Tensor | None = ...) -> Tensor:
         """Distance of each element from 0; the smallest integer stays what it is."""
     def absolute_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `absolute` into this tensor."""
@@ -201,7 +201,7 @@ class Tensor:
         """Number from 0 up whose hyperbolic cosine each element is."""
     def acosh_(self) -> Tensor:
         """Number from 0 up whose hyperbolic cosine each element is."""
-    def add(self, other: Any, *, alpha: Any = ...) -> Tensor:
+    def add(self, other: Any, *, alpha: Any = ..., out: Tensor | None = ...) -> Tensor:
         """Return ``input + alpha * other``."""
     def add_(self, other: Tensor | complex) -> Tensor:
         """Sum of two tensors; of bools, their "or"."""
@@ -223,11 +223,25 @@ class Tensor:
         alpha: complex = ...,
     ) -> Tensor:
         """``beta * input`` plus alpha times the sum of the batches' products."""
-    def addcdiv(self, tensor1: Any, tensor2: Any, *, value: Any = ...) -> Tensor:
+    def addcdiv(
+        self,
+        tensor1: Any,
+        tensor2: Any,
+        *,
+        value: Any = ...,
+        out: Tensor | None = ...,
+    ) -> Tensor:
         """Return ``input + value * tensor1 / tensor2``."""
     def addcdiv_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `addcdiv` into this tensor."""
-    def addcmul(self, tensor1: Any, tensor2: Any, *, value: Any = ...) -> Tensor:
+    def addcmul(
+        self,
+        tensor1: Any,
+        tensor2: Any,
+        *,
+        value: Any = ...,
+        out: Tensor | None = ...,
+    ) -> Tensor:
         """Return ``input + value * tensor1 * tensor2``."""
     def addcmul_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `addcmul` into this tensor."""
@@ -328,31 +342,31 @@ class Tensor:
         keepdim: builtins.bool = ...,
     ) -> Tensor:
         """Whether an element over dimensions is not 0; of nothing False."""
-    def arccos(self) -> Tensor:
+    def arccos(self, *, out: Tensor | None = ...) -> Tensor:
         """Angle from 0 to pi whose cosine each element is."""
     def arccos_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `arccos` into this tensor."""
-    def arccosh(self) -> Tensor:
+    def arccosh(self, *, out: Tensor | None = ...) -> Tensor:
         """Number from 0 up whose hyperbolic cosine each element is."""
     def arccosh_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `arccosh` into this tensor."""
-    def arcsin(self) -> Tensor:
+    def arcsin(self, *, out: Tensor | None = ...) -> Tensor:
         """Angle from -pi/2 to pi/2 whose sine each element is."""
     def arcsin_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `arcsin` into this tensor."""
-    def arcsinh(self) -> Tensor:
+    def arcsinh(self, *, out: Tensor | None = ...) -> Tensor:
         """Number whose hyperbolic sine each element is."""
     def arcsinh_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `arcsinh` into this tensor."""
-    def arctan(self) -> Tensor:
+    def arctan(self, *, out: Tensor | None = ...) -> Tensor:
         """Angle from -pi/2 to pi/2 whose tangent each element is."""
-    def arctan2(self, other: Tensor) -> Tensor:
+    def arctan2(self, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
         """Angle of the point (`other`, `input`), from -pi to pi."""
     def arctan2_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `arctan2` into this tensor."""
     def arctan_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `arctan` into this tensor."""
-    def arctanh(self) -> Tensor:
+    def arctanh(self, *, out: Tensor | None = ...) -> Tensor:
         """Number whose hyperbolic tangent each element is."""
     def arctanh_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `arctanh` into this tensor."""
@@ -493,7 +507,13 @@ class Tensor:
         """Return the tensor as int8: itself if it has that dtype."""
     def chunk(self, chunks: builtins.int, dim: builtins.int = ...) -> Any:
         """Return at most `chunks` parts of equal size (the last smaller), as views."""
-    def clamp(self, min: Any = ..., max: Any = ...) -> Tensor:
+    def clamp(
+        self,
+        min: Any = ...,
+        max: Any = ...,
+        *,
+        out: Tensor | None = ...,
+    ) -> Tensor:
         """Bring each element between two bounds, of which the upper one prevails."""
     def clamp_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `clamp` into this tensor."""
@@ -505,7 +525,13 @@ class Tensor:
         """Each element, or the bound where that is larger."""
     def clamp_min_(self, min: Tensor | complex) -> Tensor:
         """Each element, or the bound where that is larger."""
-    def clip(self, min: Any = ..., max: Any = ...) -> Tensor:
+    def clip(
+        self,
+        min: Any = ...,
+        max: Any = ...,
+        *,
+        out: Tensor | None = ...,
+    ) -> Tensor:
         """Bring each element between two bounds, of which the upper one prevails."""
     def clip_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `clip` into this tensor."""
@@ -564,7 +590,7 @@ class Tensor:
     def data(self, value: Tensor) -> None: ...
     def data_ptr(self) -> builtins.int:
         """Return the address of the first element; 0 where there is none."""
-    def deg2rad(self) -> Tensor:
+    def deg2rad(self, *, out: Tensor | None = ...) -> Tensor:
         """Return angles given in degrees in radians."""
     def deg2rad_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `deg2rad` into this tensor."""
@@ -596,11 +622,23 @@ class Tensor:
         append: Tensor | None = ...,
     ) -> Tensor:
         """Return the differences of neighbours along `dim`, `n` times; of bools, "xor"."""
-    def div(self, other: Any, *, rounding_mode: str | None = ...) -> Tensor:
+    def div(
+        self,
+        other: Any,
+        *,
+        rounding_mode: str | None = ...,
+        out: Tensor | None = ...,
+    ) -> Tensor:
         """Return ``input / other``, rounded if asked."""
     def div_(self, other: Tensor | complex) -> Tensor:
         """Quotient of two tensors, floating also for integers."""
-    def divide(self, other: Any, *, rounding_mode: str | None = ...) -> Tensor:
+    def divide(
+        self,
+        other: Any,
+        *,
+        rounding_mode: str | None = ...,
+        out: Tensor | None = ...,
+    ) -> Tensor:
         """Return ``input / other``, rounded if asked."""
     def divide_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `divide` into this tensor."""
@@ -655,7 +693,7 @@ class Tensor:
         """Write one number everywhere, and return the tensor."""
     def fill_diagonal_(self, fill_value: Any, wrap: builtins.bool = ...) -> Tensor:
         """Write a number on the main diagonal and return this tensor."""
-    def fix(self) -> Tensor:
+    def fix(self, *, out: Tensor | None = ...) -> Tensor:
         """Integer part of each element."""
     def fix_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `fix` into this tensor."""
@@ -714,11 +752,11 @@ class Tensor:
         """Whether `input` is greater than or equal to `other`, element by element."""
     def ger(self, vec2: Tensor) -> Tensor:
         """Return `outer`, under its name in BLAS."""
-    def greater(self, other: Tensor) -> Tensor:
+    def greater(self, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
         """Whether `input` is greater than `other`, element by element."""
     def greater_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `greater` into this tensor."""
-    def greater_equal(self, other: Tensor) -> Tensor:
+    def greater_equal(self, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
         """Whether `input` is greater than or equal to `other`, element by element."""
     def greater_equal_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `greater_equal` into this tensor."""
@@ -823,11 +861,11 @@ class Tensor:
         """Straight line from `input` (weight 0) to `end` (weight 1)."""
     def lerp_(self, end: Tensor | complex, weight: Tensor | complex) -> Tensor:
         """Straight line from `input` (weight 0) to `end` (weight 1)."""
-    def less(self, other: Tensor) -> Tensor:
+    def less(self, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
         """Whether `input` is less than `other`, element by element."""
     def less_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `less` into this tensor."""
-    def less_equal(self, other: Tensor) -> Tensor:
+    def less_equal(self, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
         """Whether `input` is less than or equal to `other`, element by element."""
     def less_equal_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `less_equal` into this tensor."""
@@ -873,7 +911,12 @@ class Tensor:
         """Whether exactly one element is true."""
     def logical_xor_(self, other: Tensor | complex) -> Tensor:
         """Whether exactly one element is true."""
-    def logit(self, eps: builtins.float | None = ...) -> Tensor:
+    def logit(
+        self,
+        eps: builtins.float | None = ...,
+        *,
+        out: Tensor | None = ...,
+    ) -> Tensor:
         """Return log(x / (1 - x)), the inverse of the logistic function."""
     def logit_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `logit` into this tensor."""
@@ -964,7 +1007,7 @@ class Tensor:
         """Product of two tensors; of bools, their "and"."""
     def mul_(self, other: Tensor | complex) -> Tensor:
         """Product of two tensors; of bools, their "and"."""
-    def multiply(self, other: Any) -> Tensor:
+    def multiply(self, other: Any, *, out: Tensor | None = ...) -> Tensor:
         """Return ``input * other``."""
     def multiply_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `multiply` into this tensor."""
@@ -975,6 +1018,8 @@ class Tensor:
         nan: builtins.float | None = ...,
         posinf: builtins.float | None = ...,
         neginf: builtins.float | None = ...,
+        *,
+        out: Tensor | None = ...,
     ) -> Tensor:
         """Replace NaN and the infinities."""
     def nan_to_num_(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -1025,7 +1070,7 @@ class Tensor:
         """Negative of each element."""
     def neg_(self) -> Tensor:
         """Negative of each element."""
-    def negative(self) -> Tensor:
+    def negative(self, *, out: Tensor | None = ...) -> Tensor:
         """Return ``-input``."""
     def negative_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `negative` into this tensor."""
@@ -1066,7 +1111,7 @@ class Tensor:
         generator: Generator | None = ...,
     ) -> Tensor:
         """Fill with normal draws."""
-    def not_equal(self, other: Tensor) -> Tensor:
+    def not_equal(self, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
         """Whether two tensors differ, element by element."""
     def not_equal_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `not_equal` into this tensor."""
@@ -1076,7 +1121,7 @@ class Tensor:
         """The dimensions in another order."""
     def positive(self) -> Tensor:
         """Return `input` itself, as ``+input`` does."""
-    def pow(self, exponent: Any) -> Tensor:
+    def pow(self, exponent: Any, *, out: Tensor | None = ...) -> Tensor:
         """Return ``input ** exponent``."""
     def pow_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `pow` into this tensor."""
@@ -1108,7 +1153,7 @@ class Tensor:
         interpolation: str = ...,
     ) -> Tensor:
         """Return the `q`-th quantiles of all elements, or along a dimension."""
-    def rad2deg(self) -> Tensor:
+    def rad2deg(self, *, out: Tensor | None = ...) -> Tensor:
         """Return angles given in radians in degrees."""
     def rad2deg_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `rad2deg` into this tensor."""
@@ -1136,7 +1181,7 @@ class Tensor:
         hook: Callable[[Tensor], None],
     ) -> RemovableHandle:
         """Call ``hook(tensor)`` whenever backward has filled this leaf's ``.grad``."""
-    def relu(self, inplace: builtins.bool = ...) -> Tensor:
+    def relu(self, inplace: builtins.bool = ..., *, out: Tensor | None = ...) -> Tensor:
         """Return each element, or 0 where it is negative."""
     def relu_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `relu` into this tensor."""
@@ -1172,7 +1217,12 @@ class Tensor:
         dims: Sequence[builtins.int] = ...,
     ) -> Tensor:
         """Return `input` turned `k` times by 90 degrees, from the first dim to the second."""
-    def round(self, *, decimals: builtins.int = ...) -> Tensor:
+    def round(
+        self,
+        *,
+        decimals: builtins.int = ...,
+        out: Tensor | None = ...,
+    ) -> Tensor:
         """Round to a number of decimals, half to even."""
     def round_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `round` into this tensor."""
@@ -1180,7 +1230,7 @@ class Tensor:
         """One divided by the square root of each element."""
     def rsqrt_(self) -> Tensor:
         """One divided by the square root of each element."""
-    def rsub(self, other: Any, *, alpha: Any = ...) -> Tensor:
+    def rsub(self, other: Any, *, alpha: Any = ..., out: Tensor | None = ...) -> Tensor:
         """Return ``other - alpha * input``."""
     def scatter(
         self,
@@ -1215,9 +1265,9 @@ class Tensor:
     def selu_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `selu` into this tensor."""
     def sgn(self) -> Tensor:
-        """Sign of each element; of a complex one, the number of length 1 in its direction."""
+        """Sign of each element; of a complex one, the direction, with length 1."""
     def sgn_(self) -> Tensor:
-        """Sign of each element; of a complex one, the number of length 1 in its direction."""
+        """Sign of each element; of a complex one, the direction, with length 1."""
     def short(self) -> Tensor:
         """Return the tensor as int16: itself if it has that dtype."""
     def sigmoid(self) -> Tensor:
@@ -1287,11 +1337,17 @@ class Tensor:
         """Return the standard deviation over dimensions; see `var` for the parameters."""
     def storage_offset(self) -> builtins.int:
         """Return how many elements lie before the first one in its storage."""
-    def sub(self, other: Any, *, alpha: Any = ...) -> Tensor:
+    def sub(self, other: Any, *, alpha: Any = ..., out: Tensor | None = ...) -> Tensor:
         """Return ``input - alpha * other``."""
     def sub_(self, other: Tensor | complex) -> Tensor:
         """Difference of two tensors."""
-    def subtract(self, other: Any, *, alpha: Any = ...) -> Tensor:
+    def subtract(
+        self,
+        other: Any,
+        *,
+        alpha: Any = ...,
+        out: Tensor | None = ...,
+    ) -> Tensor:
         """Return ``input - alpha * other``."""
     def subtract_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `subtract` into this tensor."""
@@ -1356,7 +1412,7 @@ class Tensor:
         """Matrices with zeros below a diagonal."""
     def triu_(self, diagonal: builtins.int = ...) -> Tensor:
         """Matrices with zeros below a diagonal."""
-    def true_divide(self, other: Any) -> Tensor:
+    def true_divide(self, other: Any, *, out: Tensor | None = ...) -> Tensor:
         """Return ``input / other``, floating also for integers."""
     def true_divide_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `true_divide` into this tensor."""
@@ -1425,7 +1481,7 @@ class Tensor:
     def vsplit(self, indices_or_sections: Any) -> Any:
         """Return parts of `input`, as `tensor_split` does (v)."""
     def where(self, condition: Any, other: Any) -> Any:
-        """Return elements of this tensor where the condition holds, of `other` elsewhere."""
+        """Return elements of this tensor where the condition holds, else of `other`."""
     def xlogy(self, other: Tensor | complex) -> Tensor:
         """``input * log(other)``, which is 0 where `input` is 0 and `other` not NaN."""
     def xlogy_(self, other: Tensor | complex) -> Tensor:
