@@ -22,6 +22,10 @@ from tracegrad.device import device as device
 from tracegrad.dispatch import copying as _copying
 from tracegrad.dispatch.generator import Generator as Generator
 from tracegrad.dispatch.generator import default_generator as default_generator
+from tracegrad.dispatch.memory_format import channels_last as channels_last
+from tracegrad.dispatch.memory_format import channels_last_3d as channels_last_3d
+from tracegrad.dispatch.memory_format import contiguous_format as contiguous_format
+from tracegrad.dispatch.memory_format import preserve_format as preserve_format
 from tracegrad.dispatch.operator import FUNCTIONS as _FUNCTIONS
 from tracegrad.dispatch.operator import OPERATORS as _OPERATORS
 from tracegrad.dispatch.printing import set_printoptions as set_printoptions
@@ -29,7 +33,7 @@ from tracegrad.dispatch.tensor import Parameter as Parameter
 from tracegrad.dispatch.tensor import Tensor as Tensor
 from tracegrad.dtypes import ALIASES as _ALIASES
 from tracegrad.dtypes import ALL as _ALL_DTYPES
-from tracegrad.dtypes import DType as dtype
+from tracegrad.dtypes import DType as _DType
 from tracegrad.dtypes import get_default_dtype as get_default_dtype
 from tracegrad.dtypes import promote_types as promote_types
 from tracegrad.dtypes import set_default_dtype as set_default_dtype
@@ -40,12 +44,14 @@ __version__ = "0.1.0.dev0"
 globals().update({op.name: op.call for op in _OPERATORS.values() if op.public})
 globals().update({f.name: f.function for f in _FUNCTIONS.values()})
 globals().update({d.name: d for d in _ALL_DTYPES} | _ALIASES)
+dtype = _DType
 
 # Name: the module that holds it, and its name there ("" for the module itself).
 _LAZY = {
     "codegen": ("tracegrad.codegen", ""),
     "func": ("tracegrad.func", ""),
     "ir": ("tracegrad.ir", ""),
+    "linalg": ("tracegrad.linalg", ""),
     "nn": ("tracegrad.nn", ""),
     "optim": ("tracegrad.optim", ""),
     "passes": ("tracegrad.passes", ""),

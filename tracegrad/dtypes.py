@@ -14,7 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
-from tracegrad.errors import DTypeError
+from tracegrad.errors import ArgumentTypeError, DTypeError
 
 _KIND_ORDER = {"bool": 0, "int": 1, "float": 2, "complex": 3}
 
@@ -96,7 +96,7 @@ def _bfloat16_of_ml_dtypes() -> np.dtype[Any]:
             "bfloat16 arrays need the package ml_dtypes: "
             "pip install 'tracegrad[bfloat16]'"
         )
-    found = np.dtype(import_module("ml_dtypes").bfloat16)
+    found: np.dtype[Any] = np.dtype(import_module("ml_dtypes").bfloat16)
     _BY_NUMPY[found] = bfloat16
     return found
 
@@ -128,9 +128,7 @@ ALIASES = {
 
 _BY_NAME = {d.name: d for d in ALL} | ALIASES
 BY_CODE = {d.code: d for d in ALL}
-_BY_NUMPY: dict[np.dtype[Any], DType] = {
-    d.numpy: d for d in ALL if d is not bfloat16
-}
+_BY_NUMPY: dict[np.dtype[Any], DType] = {d.numpy: d for d in ALL if d is not bfloat16}
 _REAL_OF = {complex64: float32, complex128: float64}
 _COMPLEX_OF = {
     float16: complex64, bfloat16: complex64,
@@ -152,6 +150,28 @@ def dtype_named(name: str) -> DType:
     except KeyError:
         known = ", ".join(d.name for d in ALL)
         raise DTypeError(f"no dtype is named {name!r}; there are {known}") from None
+
+
+# Python's types, where PyTorch takes them for dtypes.
+_OF_PYTHON = {bool: bool_, int: int64, float: float64, complex: complex128}
+
+
+def dtype_given(value: Any, who: str) -> DType | None:
+    """Return what a user gave as an optional dtype.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is none; `who` is what refuses it, such as ``tensor(): dtype``.
+    """
+    if value is None or isinstance(value, DType):
+        return value
+    found = _OF_PYTHON.get(value) if isinstance(value, type) else None
+    if found is None:
+        raise ArgumentTypeError(
+            f"{who} must be a dtype such as tracegrad.float32, not {value!r}"
+        )
+    return found
 
 
 def from_numpy_dtype(dtype: np.dtype[Any]) -> DType:

@@ -16,15 +16,41 @@ class TracegradError(Exception):
     ----------
     location : Location or None
         The user's file and line from which the call came; a note says it too.
+
+    Notes
+    -----
+    The ``__name__`` of each class is that of the builtin it derives from, which PyTorch
+    raises there, for programs that report or compare names. Its ``__qualname__``, which
+    tracebacks show, says more.
     """
 
     location: Location | None
+
+    def __init_subclass__(cls) -> None:
+        """Take the builtin's name."""
+        builtin = next(b for b in cls.__mro__ if b.__module__ == "builtins")
+        if builtin is not Exception:
+            cls.__name__ = builtin.__name__
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
         self.location = here()
         if self.location is not None:
             self.add_note(f"called at {self.location}")
+        self._part_of = ""
+
+    def within(self, operator: str) -> None:
+        """Say which operator, made of others, the failing one is a part of.
+
+        Called from the inside out: the outermost one, which the user called, stays.
+        """
+        self._part_of = operator
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        if not self._part_of or text.startswith(self._part_of):
+            return text
+        return f"{text} (in {self._part_of})"
 
 
 class ShapeError(TracegradError, RuntimeError):
@@ -56,7 +82,7 @@ class IndexRangeError(TracegradError, IndexError):
 
 
 class ElementIndexError(IndexRangeError, RuntimeError):
-    """An index out of range where PyTorch raises a RuntimeError, or now one now other."""
+    """An index out of range where PyTorch raises a RuntimeError, or either."""
 
 
 class ScalarError(TracegradError, RuntimeError):
@@ -77,6 +103,10 @@ class GradientError(TracegradError, RuntimeError):
 
 class GradcheckError(GradientError):
     """A derivative that differs from finite differences."""
+
+
+class TransformError(TracegradError, RuntimeError):
+    """Something that a functional transform (vmap, grad, …) can't do."""
 
 
 class InplaceError(TracegradError, RuntimeError):

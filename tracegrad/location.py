@@ -6,12 +6,16 @@ when somebody asks, because most locations are never printed.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import sys
 from types import CodeType, FrameType
 from typing import final
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+# Of the standard library: between a user's `with` or decorated call and our code.
+_BETWEEN = (contextlib.__file__, functools.__file__)
 
 
 @final
@@ -90,10 +94,14 @@ def is_ours(filename: str) -> bool:
     return filename.startswith((_PACKAGE, "<tracegrad"))
 
 
+def _is_passed(filename: str) -> bool:
+    return is_ours(filename) or filename in _BETWEEN
+
+
 def user_frame() -> FrameType | None:
     """Return the innermost frame that is not tracegrad's own."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and is_ours(frame.f_code.co_filename):
+    while frame is not None and _is_passed(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
 

@@ -103,5 +103,9 @@ OUTSIDE_PACKAGES: dict[str, tuple[str, ...]] = {
     "rich": ("cli",),
 }
 
+# Written by tools/generate.py: they name types of the methods that higher floors attach
+# to Tensor, and import nothing when a program runs.
+GENERATED_STUBS = ("__init__.pyi", "dispatch/tensor.pyi")
+
 # What `import tracegrad` must not load: these cost time that eager mode does not need.
 NOT_AT_IMPORT = ("cupy", "jinja2", "networkx", "rich", "scipy", "torch")

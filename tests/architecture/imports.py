@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from tests.architecture.floors import PACKAGE
+from tests.architecture.floors import GENERATED_STUBS, PACKAGE
 
 
 @final
@@ -45,9 +45,11 @@ def module_name(path: Path, root: Path) -> str:
 
 
 def source_files(root: Path) -> list[Path]:
-    """Every module and stub of the package."""
+    """Every module and stub of the package that a person wrote."""
     package = root / PACKAGE
-    return sorted([*package.rglob("*.py"), *package.rglob("*.pyi")])
+    generated = {package / name for name in GENERATED_STUBS}
+    files = {*package.rglob("*.py"), *package.rglob("*.pyi")}
+    return sorted(files - generated)
 
 
 def read_imports(root: Path) -> list[Import]:

@@ -110,7 +110,7 @@ def is_defined(operator: OpDef, dtype: DType) -> bool:
 
 
 def dtypes_of(operator: OpDef) -> Iterator[DType]:
-    """Yield the dtypes that an operator takes, where ml_dtypes is absent all but one."""
+    """Yield the dtypes that an operator takes; bfloat16 needs ml_dtypes."""
     for dtype in ALL:
         if dtype is tg.bfloat16 and not _has_bfloat16():
             continue

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tracegrad as tg
-from tests.ops import checks, samples
+from tests.ops import captured, checks, samples
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 
 NAMES = samples.tested()
@@ -87,9 +87,43 @@ def test_gradient_dtypes(operator: OpDef) -> None:
     checks.check_gradient_dtypes(operator)
 
 
-@pytest.mark.xfail(reason="the families' examples are still being added", strict=True)
+STATIC = [n for n in NAMES if captured.has_known_sizes(OPERATORS[n])]
+
+
+@_over(STATIC)
+def test_captured(operator: OpDef) -> None:
+    captured.check_captured(operator, "numpy")
+
+
+@_over([n for n in NAMES if n not in STATIC])
+@pytest.mark.xfail(
+    reason="a result whose size depends on values is not captured yet", strict=True
+)
+def test_captured_with_unknown_sizes(operator: OpDef) -> None:
+    captured.check_captured(operator, "numpy")
+
+
+@_over(DIFFERENTIABLE)
+def test_captured_gradient(operator: OpDef) -> None:
+    captured.check_captured_gradient(operator, "numpy")
+
+
+# What no array of numbers is an example of; where it is tested instead.
+NO_EXAMPLES = {
+    "graft": "the value of one operand, the gradient of the other: tests/tensor",
+    "hooked": "calls a Python function: tests/autograd",
+}
+
+
 def test_every_operator_says_how_it_is_tested() -> None:
-    silent = sorted(set(OPERATORS) - set(NAMES))
+    silent = [
+        name
+        for name, operator in OPERATORS.items()
+        if name not in NAMES
+        and not operator.is_random
+        and operator.family != "control"
+        and name not in NO_EXAMPLES
+    ]
     assert silent == [], "state `domain` (pointwise) or `examples` in the definition"
 
 

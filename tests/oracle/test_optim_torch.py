@@ -98,7 +98,9 @@ def test_state_has_the_same_names_and_values(optimizer):
 @pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])
 def test_step_size_as_tensor(name):
     as_number = _run(tg, (name, {"lr": 0.05}), "float64", 10)[0][-1]
-    as_tensor = _run(tg, (name, {"lr": tg.tensor(0.05, dtype=tg.float64)}), "float64", 10)
+    as_tensor = _run(
+        tg, (name, {"lr": tg.tensor(0.05, dtype=tg.float64)}), "float64", 10
+    )
     np.testing.assert_allclose(as_tensor[0][-1], as_number, rtol=1e-12)
 
 
@@ -144,7 +146,9 @@ def _schedule(library, schedule, optimizer="SGD"):
 
 @pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=SCHEDULES)
 def test_schedules(schedule):
-    np.testing.assert_allclose(_schedule(tg, schedule), _schedule(torch, schedule), rtol=1e-12)
+    np.testing.assert_allclose(
+        _schedule(tg, schedule), _schedule(torch, schedule), rtol=1e-12
+    )
 
 
 def test_one_cycle_moves_the_first_beta():

@@ -31,7 +31,7 @@ def test_continuous(shape, name):
         return getattr(t, name)
 
     _check(lambda t: t.rand(shape, dtype=dtype(t)))
-    _check(lambda t: t.rand(*shape, dtype=dtype(t)))
+    _check(lambda t: t.rand(*(shape or ((),)), dtype=dtype(t)))
     _check(lambda t: t.randn(shape, dtype=dtype(t)))
     _check(lambda t: t.zeros(shape, dtype=dtype(t)).uniform_(-1, 2))
     _check(lambda t: t.zeros(shape, dtype=dtype(t)).normal_(1, 2))
@@ -43,7 +43,9 @@ def test_continuous(shape, name):
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("name", ["int64", "int32", "int16", "int8", "uint8", "float32"])
+@pytest.mark.parametrize(
+    "name", ["int64", "int32", "int16", "int8", "uint8", "float32"]
+)
 def test_discrete(shape, name):
     def dtype(t):
         return getattr(t, name)

@@ -116,6 +116,8 @@ REDUCING: dict[str, Any] = {
     "cummin": lambda lib, x: x.cummin(0),
     "logcumsumexp": lambda lib, x: x.logcumsumexp(-1),
     "diff": lambda lib, x: x.diff(),
+    "trapezoid": lambda lib, x: lib.trapezoid(x, dx=0.5),
+    "trapezoid_x": lambda lib, x: lib.trapezoid(x, x * 3, dim=0),
     "diff_2": lambda lib, x: lib.diff(x, n=2, dim=0),
     "diff_prepend": lambda lib, x: x.diff(prepend=x, append=x),
     "sort": lambda lib, x: x.sort(dim=-1, stable=True),

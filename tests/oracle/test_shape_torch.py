@@ -127,6 +127,11 @@ UNARY: dict[str, Any] = {
     "as_strided": lambda lib, x: x.as_strided((2, 2), (1, 1)),
     "as_strided_out": lambda lib, x: x.as_strided((9, 9), (9, 1)),
     "chain": lambda lib, x: x.transpose(0, 1).reshape(-1).unsqueeze(0),
+    "cartesian_prod": lambda lib, x: lib.cartesian_prod(x, x[:2]),
+    "axis_sum": lambda lib, x: lib.sum(x, axis=0, keepdims=True),
+    "axis_cat": lambda lib, x: lib.cat([x, x], axis=-1),
+    "axis_max": lambda lib, x: x.max(axis=-1, keepdims=True),
+    "axis_twice": lambda lib, x: lib.sum(x, 0, axis=0),
     "broadcast_to": lambda lib, x: lib.broadcast_to(x, (2, *x.shape)),
     "zeros_like": lambda lib, x: lib.zeros_like(x),
     "ones_like": lambda lib, x: lib.ones_like(x, dtype=lib.int32),
@@ -160,7 +165,7 @@ PAD = [
 
 @pytest.mark.parametrize(("widths", "mode", "value"), PAD)
 def test_pad(widths: tuple[int, ...], mode: str, value: float | None) -> None:
-    from tracegrad.ops.movement import pad  # noqa: PLC0415 - not public
+    from tracegrad.ops.padding import pad  # noqa: PLC0415 - not public
 
     def body(lib: Any, x: Any) -> Any:
         function = torch.nn.functional.pad if lib is torch else pad
@@ -256,3 +261,26 @@ CREATION: dict[str, Any] = {
 @pytest.mark.parametrize("name", CREATION)
 def test_creation(name: str) -> None:
     check(CREATION[name])
+
+
+IMAGE = np.arange(120.0).reshape(2, 3, 4, 5)
+FORMATS: dict[str, Any] = {
+    "clone_preserve": lambda lib, x: x.clone(memory_format=lib.preserve_format),
+    "clone_rows": lambda lib, x: x.clone(memory_format=lib.contiguous_format),
+    "clone_channels": lambda lib, x: x.clone(memory_format=lib.channels_last),
+    "contiguous": lambda lib, x: x.contiguous(memory_format=lib.channels_last),
+    "channels_3d": lambda lib, x: x.contiguous(memory_format=lib.channels_last_3d),
+    "whole_write": lambda lib, x: _whole_write(x),
+}
+
+
+def _whole_write(x: Any) -> Any:
+    written = x * 2
+    written[...] = x.sum()
+    return written
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_memory_format(name: str, turned: bool) -> None:
+    check(FORMATS[name], IMAGE.transpose(0, 2, 3, 1) if turned else IMAGE)

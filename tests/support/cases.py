@@ -77,7 +77,13 @@ def answer_of(case: Case, library: Any) -> Any:
         warnings.simplefilter("ignore")
         try:
             return plain(case.program(library))
-        except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as e:
+        except (
+            RuntimeError,
+            TypeError,
+            ValueError,
+            IndexError,
+            NotImplementedError,
+        ) as e:
             return Raises(builtin_class(e))
 
 

@@ -400,7 +400,7 @@ def deepcopy_keeps_identity_and_aliasing(lib: Any) -> Any:
 @case(36, [9.0, 1.0, 1.0], deviates=True)
 def pickle_keeps_aliasing(lib: Any) -> Any:
     x = lib.ones(3)
-    whole, part = pickle.loads(pickle.dumps((x, x[:1])))  # noqa: S301 - our own bytes
+    whole, part = pickle.loads(pickle.dumps((x, x[:1])))
     part.fill_(9)
     return whole
 

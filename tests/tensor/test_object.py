@@ -14,7 +14,7 @@ from tracegrad.errors import DeviceError, ScalarError, ShapeError, TracegradErro
 
 
 def restored(value: Any) -> Any:
-    return pickle.loads(pickle.dumps(value))  # noqa: S301 - our own bytes
+    return pickle.loads(pickle.dumps(value))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Floor 3: the tape's engine, grad modes, and the methods of Tensor that need them."""
 
 from tracegrad.autograd import function as function
-from tracegrad.autograd import tensor_methods as _tensor_methods
+from tracegrad.autograd import functional as functional
+from tracegrad.autograd import tensor_methods as tensor_methods
 from tracegrad.autograd.anomaly import detect_anomaly
 from tracegrad.autograd.function import Function
 from tracegrad.autograd.gradcheck import gradcheck, gradgradcheck

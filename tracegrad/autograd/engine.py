@@ -17,6 +17,7 @@ from tracegrad.autograd.anomaly import check_finite, note_forward_line
 from tracegrad.device import run_quietly
 from tracegrad.dispatch.entry import (
     Edge,
+    KeptTensor,
     LeafEntry,
     Node,
     ResultEdge,
@@ -189,8 +190,12 @@ class Pass:
         if saved is None:
             raise released(entry)
         plan, edges, specs = entry.plan, entry.edges, entry.operand_specs
-        tensors = self._unpacked(entry, saved) if saved else saved
-        if self.create_graph and plan.saved_results:
+        tensors: Sequence[Any] = self._unpacked(entry, saved) if saved else ()
+        if (
+            self.create_graph
+            and plan.saved_results
+            and saved[-1].__class__ is SavedTensor
+        ):
             # Its own edge is not kept with it: that would be a reference cycle.
             tensors[-1]._node = _own_edge(entry)
         pairs: list[tuple[Any, Any]] = []
@@ -229,6 +234,9 @@ class Pass:
                 continue
             if kept.version[0] != kept.count:
                 raise written_since(entry, kept)
+            if kept.__class__ is KeptTensor:
+                tensors.append(kept.tensor)
+                continue
             tensor = wrap(kept.array)
             if self.create_graph:
                 tensor._node = kept.edge
@@ -336,7 +344,7 @@ def released(entry: Node) -> GradientError:
     )
 
 
-def written_since(entry: Node, saved: SavedTensor) -> GradientError:
+def written_since(entry: Node, saved: SavedTensor | KeptTensor) -> GradientError:
     """Return the error for a saved tensor that was written in place."""
     return GradientError(
         f"{entry.name()}: a tensor that backward needs (shape "

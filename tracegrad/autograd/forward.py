@@ -143,8 +143,18 @@ def _push_linear(
             zeros_of((o._array.shape, o._array.dtype), o) if t is None else t
             for o, t in zip(operand, tangent, strict=True)
         )
+    if operator.is_view:
+        return _push_view(operator, attributes, tangent)
     mixed = (*operands[:index], tangent, *operands[index + 1 :])
     return bind(operator, mixed, attributes)
+
+
+def _push_view(operator: OpDef, attributes: dict[str, Any], tangent: Tensor) -> Any:
+    """Return the part of a tangent that a view reaches, whatever its strides are."""
+    logical = operator.facts.get("logical")
+    if logical is not None:
+        return logical["call"](tangent, **attributes)
+    return bind(operator, (tangent.contiguous(),), attributes)
 
 
 def rule_values(

@@ -59,9 +59,7 @@ class FunctionCtx(Node):
         self.function = function
         self.hooks: EntryHooks | None = None
         self.sequence = next_sequence()
-        self.edges = tuple(
-            edge_of(a) if isinstance(a, Tensor) else None for a in args
-        )
+        self.edges = tuple(edge_of(a) if isinstance(a, Tensor) else None for a in args)
         self.operand_specs = tuple(map(_spec, args))
         self.needs_input_grad = tuple(edge is not None for edge in self.edges)
         self.result_specs: tuple[Any, ...] = ()
@@ -230,6 +228,7 @@ class Function:
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> class Cube(Function):
     ...     @staticmethod
     ...     def forward(ctx, x):
@@ -240,7 +239,7 @@ class Function:
     ...     def backward(ctx, grad_output):
     ...         (x,) = ctx.saved_tensors
     ...         return grad_output * 3 * x * x
-    >>> x = tensor(2.0, requires_grad=True)
+    >>> x = tg.tensor(2.0, requires_grad=True)
     >>> Cube.apply(x).backward()
     >>> x.grad
     tensor(12.)
@@ -281,8 +280,16 @@ class Function:
         return cls.backward if own else cls.vjp
 
     @classmethod
-    def run_with_context(cls, args: tuple[Any, ...]) -> tuple[Any, FunctionCtx]:
+    def run_with_context(
+        cls, args: tuple[Any, ...], edges: tuple[Any, ...] | None = None
+    ) -> tuple[Any, FunctionCtx]:
         """Apply the operation for a transform: outside it, with a context for it.
+
+        Parameters
+        ----------
+        args : tuple
+        edges : tuple, optional
+            Where the arguments stand on the transform's own tape.
 
         Raises
         ------
@@ -292,11 +299,15 @@ class Function:
         """
         if cls.setup_context is Function.setup_context:
             raise NotSupportedError(
-                f"{cls.__name__} must define setup_context to be used under a functional "
+                f"{cls.__name__} must define setup_context to be used under a "
+                "functional "
                 "transform (grad, vjp, jvp, vmap)"
             )
         output = cls.apply(*args)
         ctx = FunctionCtx(cls, args)
+        if edges is not None:
+            ctx.edges = edges
+            ctx.needs_input_grad = tuple(edge is not None for edge in edges)
         cls.setup_context(ctx, args, output)
         ctx.several = isinstance(output, tuple)
         ctx.result_specs = tuple(map(_spec, output if ctx.several else (output,)))
@@ -438,9 +449,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
             "be differentiated",
         )
         several = isinstance(found, tuple)
-        results = tuple(
-            _refusing(t, refusal) for t in (found if several else (found,))
-        )
+        results = tuple(_refusing(t, refusal) for t in (found if several else (found,)))
         return results if several else results[0]
 
     return wrapped

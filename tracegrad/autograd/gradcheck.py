@@ -93,7 +93,8 @@ def gradcheck(
 
     Examples
     --------
-    >>> x = tensor([0.5, 1.5], dtype=float64, requires_grad=True)
+    >>> import tracegrad as tg
+    >>> x = tg.tensor([0.5, 1.5], dtype=tg.float64, requires_grad=True)
     >>> gradcheck(lambda x: x.exp() * x, [x])
     True
     """
@@ -125,7 +126,6 @@ def gradgradcheck(
     rtol: float = 1e-3,
     raise_exception: bool = True,
     nondet_tol: float = 0.0,
-    check_fwd_over_rev: bool = False,
     fast_mode: bool = False,
 ) -> bool:
     """Compare the second derivatives of `func` with central differences.
@@ -141,8 +141,6 @@ def gradgradcheck(
         Cotangents of the results; random if not given.
     eps, atol, rtol, raise_exception, nondet_tol, fast_mode
         As for `gradcheck`.
-    check_fwd_over_rev : bool
-        Check the forward derivative of the gradient too.
     """
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     cts = _cotangents(func, given, grad_outputs)
@@ -169,7 +167,6 @@ def gradgradcheck(
         raise_exception=raise_exception,
         nondet_tol=nondet_tol,
         check_undefined_grad=False,
-        check_forward_ad=check_fwd_over_rev,
         fast_mode=fast_mode,
     )
 
@@ -192,11 +189,13 @@ def _is_tracked(x: Any) -> bool:
 def _differentiable(outputs: Any) -> list[Tensor]:
     several = outputs if isinstance(outputs, tuple | list) else (outputs,)
     return [
-        t for t in several if isinstance(t, Tensor) and t.dtype.kind in ("float", "complex")
+        t
+        for t in several
+        if isinstance(t, Tensor) and t.dtype.kind in ("float", "complex")
     ]
 
 
-# -- complex numbers as pairs of real ones ----------------------------------------------
+# -- complex numbers as pairs of real ones ---------------------------------------------
 
 
 def _is_complex(tensor: Tensor) -> bool:
@@ -326,7 +325,8 @@ class _Check:
             assert gradient is not None
             if gradient.shape != x.shape or gradient.dtype is not x.dtype:
                 raise GradcheckError(
-                    f"backward gave {gradient.dtype.name} {list(gradient.shape)} for an "
+                    f"backward gave {gradient.dtype.name} {list(gradient.shape)} "
+                    "for an "
                     f"input of {x.dtype.name} {list(x.shape)}"
                 )
             parts.append(_to_real(gradient.detach().numpy(), x))  # type: ignore[attr-defined]
@@ -347,7 +347,8 @@ class _Check:
             without = self._row([outputs[i] for i in rest], [ones[i] for i in rest])
             if not np.allclose(with_zeros, without, equal_nan=True):
                 raise GradcheckError(
-                    f"backward with no gradient for result {place} differs from backward "
+                    f"backward with no gradient for result {place} differs from "
+                    "backward "
                     "with zeros for it"
                 )
 

@@ -9,8 +9,15 @@ from typing import Any
 from tracegrad.autograd.engine import Pass, entries_leading_to
 from tracegrad.dispatch.entry import Edge, LeafEntry, ResultEdge
 from tracegrad.dispatch.operator import OPERATORS
+from tracegrad.dispatch.state import installed, thread
 from tracegrad.dispatch.tensor import Tensor, edge_of
-from tracegrad.errors import ArgumentError, ArgumentTypeError, GradientError, ShapeError
+from tracegrad.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    GradientError,
+    ShapeError,
+    TransformError,
+)
 from tracegrad.ops.shaping import fit, zeros_of
 
 
@@ -42,11 +49,13 @@ def backward(
 
     Examples
     --------
-    >>> x = tensor([1.0, 2.0], requires_grad=True)
+    >>> import tracegrad as tg
+    >>> x = tg.tensor([1.0, 2.0], requires_grad=True)
     >>> backward((x * x).sum())
     >>> x.grad
     tensor([2., 4.])
     """
+    _check_outside_transforms("backward()")
     roots = _as_tuple("tensors", tensors)
     seeds = _seeds(roots, grad_tensors)
     edges = [_edge_of_root(root) for root in roots]
@@ -55,7 +64,8 @@ def backward(
         raise GradientError("backward(): inputs is empty; leave it out for all leaves")
     if create_graph:
         warnings.warn(
-            "backward() with create_graph=True makes a reference cycle of each leaf and "
+            "backward() with create_graph=True makes a reference cycle of each "
+            "leaf and "
             "its gradient; use grad(), or set .grad to None afterwards",
             stacklevel=3,
         )
@@ -113,10 +123,12 @@ def grad(
 
     Examples
     --------
-    >>> x = tensor(3.0, requires_grad=True)
+    >>> import tracegrad as tg
+    >>> x = tg.tensor(3.0, requires_grad=True)
     >>> grad(x * x, x)
     (tensor(6.),)
     """
+    _check_outside_transforms("autograd.grad()")
     if is_grads_batched:
         raise ArgumentError("grad(): is_grads_batched is not supported; use func.vmap")
     if materialize_grads and allow_unused is False:
@@ -138,6 +150,20 @@ def grad(
         _answer(run.captured.get(key), x, allowed, materialize_grads)
         for key, x in zip(keys, wanted, strict=True)
     )
+
+
+def _check_outside_transforms(name: str) -> None:
+    """Refuse the eager tape inside a functional transform.
+
+    What the tape saved is not known to the levels of transforms: a derivative of the
+    gradient would silently be zero.
+    """
+    if installed.busy and any(t.functional for t in thread.transforms):
+        raise TransformError(
+            f"{name} inside a functional transform (grad, vjp, jvp, vmap) is not "
+            "possible; "
+            "use tracegrad.func.grad or vjp there"
+        )
 
 
 def _as_tuple(name: str, value: Any) -> tuple[Tensor, ...]:
@@ -211,7 +237,8 @@ def _key_of(x: Tensor) -> tuple[Any, int]:
     edge = edge_of(x)
     if edge is None:
         raise GradientError(
-            f"an input (shape {list(x.shape)}) does not require grad, so nothing can be "
+            f"an input (shape {list(x.shape)}) does not require grad, so nothing "
+            "can be "
             "differentiated by it"
         )
     if edge.__class__ is ResultEdge:

@@ -38,7 +38,7 @@ class _Mode:
     def __call__(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
         """Return `function` run in this mode; a generator has it in each step."""
         if inspect.isgeneratorfunction(function):
-            return self._wrapped_generator(function)
+            return self._wrapped_generator(function)  # type: ignore[no-any-return]
 
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -93,7 +93,8 @@ class no_grad(_GradMode):  # noqa: N801 - PyTorch's name
 
     Examples
     --------
-    >>> x = tensor(1.0, requires_grad=True)
+    >>> import tracegrad as tg
+    >>> x = tg.tensor(1.0, requires_grad=True)
     >>> with no_grad():
     ...     y = x * 2
     >>> y.requires_grad
@@ -141,6 +142,8 @@ class set_grad_enabled(_Mode):  # noqa: N801 - PyTorch's name
 class _MakingInferenceTensors:
     """A transform that marks fresh results as inference tensors."""
 
+    functional = False
+
     def bind(
         self, operator: OpDef, operands: tuple[Any, ...], attributes: dict[str, Any]
     ) -> Any:
@@ -174,11 +177,14 @@ class inference_mode(_Mode):  # noqa: N801 - PyTorch's name
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> with inference_mode():
-    ...     y = tensor([1.0]) * 2
+    ...     y = tg.tensor([1.0]) * 2
     >>> y.is_inference()
     True
     """
+
+    mode: bool
 
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
         """Make the mode, or wrap a function where it decorates without parentheses."""

@@ -27,6 +27,8 @@ class LevelTransform(ABC):
     base's value by ``view_write``.
     """
 
+    functional = True
+
     def __init__(self) -> None:
         self._cells: dict[int, tuple[weakref.ref[Any], Any, Any]] = {}
 
@@ -60,14 +62,17 @@ class LevelTransform(ABC):
     def keep(self, tensor: Tensor, value: Any) -> None:
         """Let this level have `value` for `tensor`."""
         key = id(tensor)
-        cells = self._cells
+        # Weakly both ways: the level must not keep itself, nor a tensor, in memory.
+        level = weakref.ref(self)
 
         def forget(_: Any) -> None:
-            cells.pop(key, None)
+            alive = level()
+            if alive is not None:
+                alive._cells.pop(key, None)
 
         view = tensor._view
         stamp = None if view is None else self.value_of(view.base)
-        cells[key] = (weakref.ref(tensor, forget), value, stamp)
+        self._cells[key] = (weakref.ref(tensor, forget), value, stamp)
 
     @contextmanager
     def active(self) -> Iterator[None]:

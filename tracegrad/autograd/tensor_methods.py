@@ -54,7 +54,8 @@ def register_hook(
 
     Examples
     --------
-    >>> x = tensor([1.0, 2.0], requires_grad=True)
+    >>> import tracegrad as tg
+    >>> x = tg.tensor([1.0, 2.0], requires_grad=True)
     >>> handle = x.register_hook(lambda gradient: gradient * 10)
     >>> x.sum().backward()
     >>> x.grad
@@ -144,7 +145,7 @@ def _install() -> None:
         detach_,
     ):
         setattr(Tensor, function.__name__, function)
-    Tensor.data = property(  # type: ignore[attr-defined]
+    Tensor.data = property(  # type: ignore[assignment]
         _get_data, _set_data, doc=_get_data.__doc__
     )
 

@@ -116,11 +116,11 @@ def _arithmetic(function: Callable[..., Any], swapped: bool) -> Callable[..., An
 
 
 def _looking(base: type, name: str) -> Callable[..., Any]:
-    plain = getattr(base, name)
+    inherited = getattr(base, name)
 
     def method(self: Any, *args: Any) -> Any:
         self.pin()
-        return plain(self, *map(plain, args))
+        return inherited(self, *map(plain, args))
 
     return method
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
-from tracegrad.dispatch.entry import flat_edges
+from tracegrad.dispatch.entry import LeafEntry, flat_edges
 from tracegrad.dispatch.tensor import Tensor, edge_of
 
 
@@ -120,8 +120,20 @@ def flatten(result: Any, tensors: list[Tensor]) -> Callable[[Sequence[Any]], Any
     raise CannotReturnError(f"it returns an object of type {type(result).__name__}")
 
 
-def tape_state(tensor: Tensor) -> str:
-    """Return whether a tensor is on the tape, and whether that was released."""
+def tape_state(tensor: Tensor, inputs: set[int]) -> str:
+    """Return whether a tensor is on the tape, and whether that was released.
+
+    Parameters
+    ----------
+    tensor : Tensor
+    inputs : set of int
+        Identities of the tensors that came in.
+
+    Raises
+    ------
+    CannotReturnError
+        If gradients flow to a leaf that was made inside the call.
+    """
     edge = edge_of(tensor)
     if edge is None:
         return ""
@@ -135,5 +147,9 @@ def tape_state(tensor: Tensor) -> str:
         seen.add(id(entry))
         if getattr(entry, "saved", ()) is None:
             return "released"
+        if entry.__class__ is LeafEntry and id(entry.leaf()) not in inputs:
+            raise CannotReturnError(
+                "gradients flow to a tensor with requires_grad made in the function"
+            )
         pending.extend(flat_edges(entry))
     return "live"

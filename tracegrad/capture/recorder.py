@@ -14,17 +14,12 @@ import numpy as np
 
 from tracegrad.capture.hints import stored_name
 from tracegrad.capture.journal import Journal
-from tracegrad.capture.memory import (
-    Place,
-    Storage,
-    owner_of,
-    place_of,
-    same_region,
-)
+from tracegrad.capture.memory import Place, Storage, place_of, same_region
 from tracegrad.capture.numbers import StandIn, plain
 from tracegrad.dispatch.generator import Generator, default_generator
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.state import install_recorder, paused_recorder, thread
+from tracegrad.dispatch.storage import owner_of
 from tracegrad.dispatch.tensor import Tensor, edge_of, spec_of
 from tracegrad.ir.builder import GraphBuilder
 from tracegrad.ir.graph import (
@@ -224,12 +219,14 @@ class OperatorRecorder:
         run: Callable[..., Any],
     ) -> Any:
         """Write the application down, run it, and remember the results' memory."""
-        if self.reason:
-            with paused_recorder():
-                return run(_plain(operands))
+        if operator.facts.get("dynamic_size"):
+            self.fail(f"the size of what {operator.name} gives depends on values")
         for attribute in attributes.values():
             if isinstance(attribute, StandIn):
                 attribute.pin()
+        if self.reason:
+            with paused_recorder():
+                return run(_plain(operands))
         try:
             inputs = tuple(map(self.operand, operands))
         except UnknownTensorError as unknown:
@@ -355,6 +352,14 @@ class OperatorRecorder:
             return value
         self.builder.checks.append(Check(found, value, here()))
         return value
+
+    def reseed(self, generator: Generator, seed: int) -> None:
+        """Note that a generator's stream is about to restart from `seed`."""
+        self.record(OPERATORS["reseed"], (generator,), {"seed": seed}, lambda given: ())
+
+    def unknown_state(self, generator: Generator, how: str) -> None:
+        """End the recording: a state that Python sees is no value of the graph."""
+        self.fail(f"{how} of a generator")
 
     def created(self, tensor: Tensor, how: str) -> None:
         """Note a tensor that was made from Python numbers: a constant."""

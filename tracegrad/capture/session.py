@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
-from tracegrad.capture.checks import value_check
+from tracegrad.capture.checks import SameAs, value_check
 from tracegrad.capture.journal import Journal
 from tracegrad.capture.numbers import (
     Computed,
@@ -28,7 +28,7 @@ from tracegrad.capture.outputs import (
     flatten,
     tape_state,
 )
-from tracegrad.capture.paths import Attribute, Held, Path
+from tracegrad.capture.paths import Attribute, Held, Item, Path
 from tracegrad.capture.reads import ReadRecorder, Reads
 from tracegrad.capture.recorder import OperatorRecorder, UnknownTensorError
 from tracegrad.dispatch.generator import Generator
@@ -128,8 +128,9 @@ class _Leaves(NumberOwner):
         """Return the graph's input for a stand-in."""
         found = self.number_values.get(number.source)
         if found is None:
-            plain = number.__class__.__mro__[2](number)
-            found = self.operators.builder.input("number", _scalar_spec(plain))
+            # Its type only: looking at the value would guard it.
+            spec = ScalarSpec("int" if isinstance(number, int) else "float")
+            found = self.operators.builder.input("number", spec)
             self.operators.inputs.append((found, number.source))
             self.number_values[number.source] = found
         return found
@@ -181,12 +182,32 @@ class _Leaves(NumberOwner):
 _NO_PATH: Any = None
 
 
-def _scalar_spec(value: float) -> ScalarSpec:
-    return ScalarSpec("int" if isinstance(value, int) else "float")
-
-
 # How a module's parts are reached: nothing a user would write.
 _INNER = re.compile(r"\._(?:modules|parameters|buffers)\[")
+
+
+def _name_inputs(
+    reads: Reads, operators: OperatorRecorder, leaves: _Leaves
+) -> None:
+    """Call each input by the shortest of the ways in which the user reached it."""
+    others: dict[Path, list[Path]] = {}
+    for guard in reads.guards:
+        if isinstance(guard.check, SameAs):
+            for first in guard.check.others:
+                others.setdefault(first, []).append(guard.path)
+    for value, example in operators.inputs:
+        path = leaves.paths.get(id(example))
+        if path is not None:
+            operators.builder.rename_input(value, _best_hint(path, others))
+
+
+def _best_hint(path: Path, others: dict[Path, list[Path]]) -> str:
+    if isinstance(path, Item) and isinstance(path.base, Item):
+        key = path.base.key
+        if isinstance(key, Path):
+            # What an optimizer remembers of a parameter.
+            return f"{_best_hint(key, others)}_{path.key}"
+    return min(map(_hint, [path, *others.get(path, ())]), key=len)
 
 
 def _hint(path: Path) -> str:
@@ -241,6 +262,7 @@ def _finished(
         return Recording(result, reads, None, reason)
     tensors: list[Tensor] = []
     try:
+        _name_inputs(reads, operators, leaves)
         build = flatten(result, tensors)
         places, outputs = _places(tensors, operators)
         graph = operators.finish(outputs)
@@ -282,7 +304,7 @@ def _places(
     for position, tensor in enumerate(tensors):
         place = _place(tensor, tensors[:position], operators, index_of, inputs, first_of)
         if place is None:
-            place = Fresh(len(outputs), tape_state(tensor))
+            place = Fresh(len(outputs), tape_state(tensor, set(index_of)))
             outputs.append(operators.value_of(tensor))
         first_of.setdefault(id(tensor), position)
         places.append(place)

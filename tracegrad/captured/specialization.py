@@ -22,6 +22,7 @@ from tracegrad.capture.session import LeafInput, Recording
 from tracegrad.captured.entry import CapturedEntry, ReleasedEntry
 from tracegrad.captured.guards import CompiledGuards, LeafGuard
 from tracegrad.compiler import Compiled, DerivedProgram
+from tracegrad.config import config
 from tracegrad.dispatch.entry import ResultEdge
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import OPERATORS, OpDef
@@ -30,6 +31,9 @@ from tracegrad.ir.graph import BindGrad, Graph, WriteState, WriteStorage
 
 LEFT: Any = object()
 """What a run gives when a check found another value: nothing has happened."""
+
+FAILED: Any = object()
+"""What a run gives when an operator raised: nothing has happened."""
 
 # A write that takes place at the commit: a function and its arguments.
 Action = tuple[Any, ...]
@@ -172,7 +176,12 @@ class Specialization:
             arrays[i] = leaves[i]._array
         for i in self._generators:
             arrays[i] = leaves[i].engine.clone() if i in self._states else None
-        results, writes = self._run(arrays)
+        try:
+            results, writes = self._run(arrays)
+        except Exception:  # noqa: BLE001 - whatever it is, eager mode raises its own
+            if config.verify:
+                raise
+            return FAILED
         if results is None:
             return LEFT
         returned = self._returned(leaves, results)

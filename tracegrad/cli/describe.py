@@ -107,7 +107,7 @@ def _parameter_texts(signature: inspect.Signature) -> Iterator[str]:
             yield "/"
 
 
-_STARS = {
+_STARS: dict[Any, str] = {
     inspect.Parameter.VAR_POSITIONAL: "*",
     inspect.Parameter.VAR_KEYWORD: "**",
 }
@@ -126,11 +126,11 @@ def _parameter_text(parameter: inspect.Parameter) -> str:
 def _annotation(annotation: Any) -> str:
     if isinstance(annotation, str):
         return annotation
-    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    return str(annotation.__name__ if isinstance(annotation, type) else annotation)
 
 
 def _default(value: Any) -> str:
-    return value.name if isinstance(value, DType) else repr(value)
+    return str(value.name) if isinstance(value, DType) else repr(value)
 
 
 # -- dtypes ---------------------------------------------------------------------
@@ -186,7 +186,8 @@ def _converted(arg: Any, dtype: DType) -> Any:
         return [_converted(part, dtype) for part in arg]
     if not isinstance(arg, np.ndarray):
         return arg
-    return wrap(arg.astype(dtype.numpy) if _is_float(arg) else arg)
+    with np.errstate(invalid="ignore"):
+        return wrap(arg.astype(dtype.numpy) if _is_float(arg) else arg)
 
 
 def _works(operator: OpDef, args: list[Any], kwargs: dict[str, Any]) -> bool:

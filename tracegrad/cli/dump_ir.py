@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
     _check(options)
     function = _function(options.target)
     if options.inputs is not None:
-        args, kwargs = inputs.of_function(options.inputs)
+        args, kwargs = inputs.of_function(function, options.inputs)
     else:
         args, kwargs = inputs.of_texts(function, options.input)
     recording = record(function, args, kwargs, options.target)
@@ -113,9 +113,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     if options.inputs is not None and options.input:
-        raise CommandError(
-            "--input and --inputs both state the inputs; give one of them"
-        )
+        raise CommandError("--input and --inputs both state the inputs; give one")
     known = pass_names()
     for name in options.passes:
         if name not in known:
@@ -170,9 +168,8 @@ def record(
         recording: Recording = run_user_code(call, f"{target} with these inputs")
     except CommandError as error:
         if isinstance(error.__cause__, CaptureError):
-            raise CommandError(
-                f"{target} can't be captured: {error.__cause__}"
-            ) from None
+            reason = error.__cause__
+            raise CommandError(f"{target} can't be captured: {reason}") from None
         raise
     if recording.graph is None:
         raise CommandError(
@@ -261,8 +258,8 @@ def _before_and_after(
 def _derivation(graph: Graph, derived: Derived | None) -> list[_Section]:
     if derived is None:
         raise CommandError(
-            f"the pass {_DERIVATION} has nothing to do: no result carries a gradient out "
-            "of the function; mark an input, as in --input 'x=f32[3] grad'"
+            f"the pass {_DERIVATION} has nothing to do: no result carries a gradient "
+            "out of the function; mark an input, as in --input 'x=f32[3] grad'"
         )
     stages = _stages(graph, derived)
     return [

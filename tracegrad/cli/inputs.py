@@ -58,7 +58,8 @@ def _value(spec: str, text: str, rng: np.random.Generator) -> Any:
     dtype = BY_CODE.get(match["code"])
     if dtype is None:
         raise CommandError(
-            f"{text!r}: there is no dtype {match['code']!r}; there are {', '.join(BY_CODE)}"
+            f"{text!r}: there is no dtype {match['code']!r}; "
+            f"there are {', '.join(BY_CODE)}"
         )
     below = match["below"]
     if below is not None and (dtype.kind != "int" or below == "0"):
@@ -68,7 +69,7 @@ def _value(spec: str, text: str, rng: np.random.Generator) -> Any:
     if match["grad"]:
         if dtype.kind not in ("float", "complex"):
             raise CommandError(
-                f"{text!r}: only floating and complex dtypes have gradients"
+                f"{text!r}: gradients are for floating and complex dtypes"
             )
         tensor.requires_grad_()
     return tensor
@@ -158,8 +159,8 @@ def _called(function: Callable[..., Any]) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
-def of_function(target: str) -> Arguments:
-    """Return the arguments that the user's function `target` makes.
+def of_function(function: Callable[..., Any], target: str) -> Arguments:
+    """Return the arguments that the user's function `target` makes for `function`.
 
     It returns a Tensor, a tuple or list of positional arguments, or a dict of named
     ones.
@@ -167,18 +168,18 @@ def of_function(target: str) -> Arguments:
     Raises
     ------
     CommandError
-        If there is no such function, it fails, or returns something else.
+        If there is no such function, it fails, or what it returns does not fit.
     """
     make = load(target)
     if not callable(make):
         raise CommandError(f"{target} is {type(make).__name__}, not a function")
     made = run_user_code(make, f"{target}()")
     if isinstance(made, Tensor):
-        return (made,), {}
+        return _bound(function, [made], {})
     if isinstance(made, tuple | list):
-        return tuple(made), {}
+        return _bound(function, list(made), {})
     if isinstance(made, dict) and all(isinstance(key, str) for key in made):
-        return (), made
+        return _bound(function, [], made)
     raise CommandError(
         f"{target}() returned {type(made).__name__}; it must return a Tensor, a tuple "
         "of positional arguments or a dict of named ones"

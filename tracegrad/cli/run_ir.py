@@ -34,14 +34,14 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "run-ir",
         help="check a graph kept as text, interpret it, compile it, and compare",
-        description="Parse and verify a graph, run it through the reference interpreter "
-        "and as compiled NumPy source, and say whether the results agree.",
+        description="Parse and verify a graph, run it through the interpreter and "
+        "as compiled NumPy source, and say whether the results agree.",
     )
     parser.add_argument("file", metavar="FILE", help="a graph as dump-ir prints it")
     parser.add_argument(
         "--inputs",
         metavar="x.npz",
-        help="arrays named as the graph's inputs; random ones from a fixed seed if left out",
+        help="arrays named as the inputs; random ones from a fixed seed if left out",
     )
     parser.add_argument(
         "-o", metavar="FILE", dest="output", help="save the results as .npz, by name"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
 import importlib.util
@@ -34,7 +35,8 @@ def load(target: str) -> Any:
         If there is no such file, module or attribute, or importing it fails.
     """
     where, colon, name = target.rpartition(":")
-    if not colon or not where or not name:
+    is_relative = where.startswith(".") and not _is_file(where)
+    if not colon or not where or not name or is_relative:
         raise CommandError(
             f"{target!r} is neither file.py:function nor package.module:function"
         )
@@ -76,13 +78,14 @@ def _module_of_file(file: str) -> ModuleType:
 def _module_named(name: str) -> ModuleType:
     _search_first(str(Path.cwd()))
     try:
-        return run_user_code(
+        module: ModuleType = run_user_code(
             lambda: importlib.import_module(name), f"importing {name}", name
         )
     except ModuleNotFoundError:
         raise CommandError(
             f"there is no module {name} here or among the installed packages"
         ) from None
+    return module
 
 
 def _search_first(folder: str) -> None:
@@ -123,7 +126,9 @@ def run_user_code(
         If it raises.
     """
     try:
-        return function()
+        # What it prints must not stand among the lines of a dump.
+        with contextlib.redirect_stdout(sys.stderr):
+            return function()
     except FAILURES as error:
         if isinstance(error, ModuleNotFoundError) and _is_part(error.name, module):
             raise
@@ -139,7 +144,8 @@ def _is_part(missing: str | None, module: str | None) -> bool:
 def _described(error: BaseException) -> str:
     text = str(error) or "no message"
     place = _place(error)
-    return f"{type(error).__name__}: {text}" + (f" ({place})" if place else "")
+    # The qualified name: a class of tracegrad.errors calls itself by its builtin.
+    return f"{type(error).__qualname__}: {text}" + (f" ({place})" if place else "")
 
 
 def _place(error: BaseException) -> str:

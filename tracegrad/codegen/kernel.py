@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from tracegrad.ir.axes import Axes, Domain, add_node
+from tracegrad.ir.axes import Axes, Domain, add_node, start_domain
 from tracegrad.ir.graph import Graph, Node, Value
 from tracegrad.spec import TensorSpec
 
@@ -66,7 +66,7 @@ def kernel_of(name: str, body: Graph) -> Kernel | None:
     ]
     if not shapes:
         return None
-    domain = Domain(max(shapes, key=_extent))
+    domain = start_domain(body.nodes, max(shapes, key=_extent))
     axes: dict[Value, Axes] = {}
     for node in body.nodes:
         found = add_node(node, domain, axes)

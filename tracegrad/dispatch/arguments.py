@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tracegrad.dispatch.generator import Generator
-from tracegrad.dispatch.operator import AttributeDef, OpDef, OperandDef
+from tracegrad.dispatch.operator import AttributeDef, OpDef, OperandDef, own_name
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentTypeError
+from tracegrad.dtypes import dtype_given
+from tracegrad.errors import ArgumentTypeError, TracegradError
 
 _EMPTY = inspect.Parameter.empty
 _NUMBERS = (bool, int, float, complex)
@@ -32,12 +35,17 @@ def parse(
         as_operand(operator, p, _take(operator, given, p)) for p in operator.operands
     )
     attributes = {
-        p.name: hashable(_take(operator, given, p)) for p in operator.attributes
+        p.name: _as_attribute(operator, p, _take(operator, given, p))
+        for p in operator.attributes
     }
     canonical = operator.facts.get("canonical")
-    if canonical is not None:
-        attributes = canonical(operands, attributes)
-    return operands, attributes
+    if canonical is None:
+        return operands, attributes
+    try:
+        return operands, canonical(operands, attributes)
+    except TracegradError as error:
+        error.within(operator.name)
+        raise
 
 
 def _by_name(
@@ -62,7 +70,8 @@ def _by_name(
             f"{operator.name}() takes {len(names)} positional arguments, "
             f"{len(args)} were given"
         )
-    for name, value in kwargs.items():
+    for written, value in kwargs.items():
+        name = own_name(written, operator.signature.parameters)
         if name in given or not _knows(operator, name):
             what = "twice" if name in given else f"a value for {name!r} it has not"
             raise ArgumentTypeError(f"{operator.name}() was given {what}: {name}")
@@ -70,6 +79,7 @@ def _by_name(
     return given
 
 
+@functools.cache
 def _positional_names(operator: OpDef) -> list[tuple[str, bool]]:
     kinds = inspect.Parameter
     return [
@@ -99,9 +109,7 @@ def _take(
         return parameter.default
     if isinstance(parameter, AttributeDef) and parameter.variadic:
         return ()
-    raise ArgumentTypeError(
-        f"{operator.name}() misses the argument {parameter.name!r}"
-    )
+    raise ArgumentTypeError(f"{operator.name}() misses the argument {parameter.name!r}")
 
 
 def as_operand(operator: OpDef, parameter: OperandDef, value: Any) -> Any:
@@ -135,6 +143,37 @@ def _as_tensors(operator: OpDef, parameter: OperandDef, value: Any) -> Any:
         if not isinstance(item, Tensor):
             raise _wrong(operator, parameter, "a sequence of Tensors", item)
     return tuple(value)
+
+
+def _as_attribute(operator: OpDef, parameter: AttributeDef, value: Any) -> Any:
+    """Return an attribute's value, hashable, where its annotation allows it."""
+    value = hashable(value)
+    kind = _kind_of(parameter.annotation)
+    if kind == "dtype":
+        return dtype_given(value, f"{operator.name}(): argument {parameter.name!r}")
+    if kind == "integers" and _has_non_integer(value):
+        raise ArgumentTypeError(
+            f"{operator.name}(): argument {parameter.name!r} must be "
+            f"{parameter.annotation}, not {value!r}"
+        )
+    return value
+
+
+@functools.cache
+def _kind_of(annotation: str) -> str:
+    words = set(re.findall(r"\w+", annotation))
+    if "DType" in words:
+        return "dtype" if words <= {"DType", "None"} else ""
+    return "integers" if "int" in words and words <= _INTEGER_WORDS else ""
+
+
+_INTEGER_WORDS = {"int", "tuple", "None", "Sequence"}
+
+
+def _has_non_integer(value: Any) -> bool:
+    if value.__class__ is tuple:
+        return any(map(_has_non_integer, value))
+    return isinstance(value, float | complex | str | np.inexact)
 
 
 def _wrong(

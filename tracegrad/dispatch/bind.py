@@ -89,11 +89,18 @@ def _bind_composite(
         thread.scope = before or operator.name
         try:
             return body(*operands, **attributes)
+        except TracegradError as error:
+            error.within(operator.name)
+            raise
         finally:
             thread.scope = before
 
     def run(given: Sequence[Any]) -> Any:
-        return body(*given, **attributes)
+        try:
+            return body(*given, **attributes)
+        except TracegradError as error:
+            error.within(operator.name)
+            raise
 
     return recorder.record(operator, operands, attributes, run)
 
@@ -129,7 +136,7 @@ def bind_tape(
             edges = None
     result = _bind_recorded(operator, operands, attributes)
     if operator.is_view:
-        _link_views(operator, operands[0], attributes, result)
+        link_views(operator, operands[0], attributes, result)
     if edges is not None:
         _attach(operator, operands, attributes, edges, result)
     return result
@@ -228,7 +235,7 @@ def _shape_and_dtype(operand: Any) -> Any:
     return None
 
 
-def _link_views(
+def link_views(
     operator: OpDef, source: Tensor, attributes: dict[str, Any], result: Any
 ) -> None:
     """Note that the result(s) share the memory of `source`."""
@@ -354,9 +361,7 @@ def _run_meta(
     operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
 ) -> Any:
     specs = _abstract(operator, operands, attributes)
-    return (
-        tuple(map(wrap, specs)) if specs.__class__ is tuple else wrap(specs)
-    )
+    return tuple(map(wrap, specs)) if specs.__class__ is tuple else wrap(specs)
 
 
 def _common_device(
@@ -377,6 +382,7 @@ def _common_device(
             device, decided = CPU, decided or array.ndim > 0
             continue
         if array.__class__ is TensorSpec:
+            _check_all_meta(operator, operands)
             return None
         own = tensor.device
         if not decided or device == own:
@@ -392,6 +398,15 @@ def _common_device(
     return device
 
 
+def _check_all_meta(operator: OpDef, operands: Sequence[Any]) -> None:
+    for tensor in _tensors_of(operands):
+        if tensor._array.__class__ is not TensorSpec and tensor._array.ndim > 0:
+            raise DeviceError(
+                f"{operator.name}: the operands are on meta and {tensor.device}; "
+                "copy one with tensor.to(device) first"
+            )
+
+
 def _tensors_of(operands: Sequence[Any]) -> list[Tensor]:
     found: list[Tensor] = []
     for operand in operands:
@@ -405,6 +420,3 @@ def _tensors_of(operands: Sequence[Any]) -> list[Tensor]:
 def _log(operator: OpDef, device: Device) -> None:
     if "dispatch" in config.log:
         sys.stderr.write(f"dispatch: {operator.name} on {device}\n")
-
-
-

@@ -40,7 +40,7 @@ def _made(
     return result.requires_grad_() if requires_grad else result
 
 
-# -- copy, deepcopy ---------------------------------------------------------------------
+# -- copy, deepcopy --------------------------------------------------------------------
 
 
 def _copy(self: Tensor) -> Tensor:
@@ -63,7 +63,8 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
         return found  # type: ignore[no-any-return]
     if not self.is_leaf:
         raise GradientError(
-            "only leaves can be deep-copied; use detach() or clone() on a tensor that an "
+            "only leaves can be deep-copied; use detach() or clone() on a tensor "
+            "that an "
             "operator made"
         )
     array = self._array if self.is_meta else _copied_memory(self._array, memo)
@@ -85,7 +86,7 @@ def _copied_memory(array: Any, memo: dict[int, Any]) -> Any:
     return array_at(copied, address_of(array) - address_of(owner), form_of(array))
 
 
-# -- pickle -----------------------------------------------------------------------------
+# -- pickle ----------------------------------------------------------------------------
 
 
 def _reduce_ex(self: Tensor, protocol: Any) -> tuple[Any, ...]:
@@ -93,7 +94,13 @@ def _reduce_ex(self: Tensor, protocol: Any) -> tuple[Any, ...]:
         memory: tuple[Any, ...] = (self._array,)
     else:
         memory = _memory_parts(host_array(self.cpu(), "pickle"))  # type: ignore[attr-defined]
-    state = (type(self), memory, str(self.device), self.requires_grad, _attributes(self))
+    state = (
+        type(self),
+        memory,
+        str(self.device),
+        self.requires_grad,
+        _attributes(self),
+    )
     return (_restored, state)
 
 
@@ -127,7 +134,7 @@ def _restored(
     return result.requires_grad_() if requires_grad else result
 
 
-# -- DLPack -----------------------------------------------------------------------------
+# -- DLPack ----------------------------------------------------------------------------
 
 
 def _dlpack(self: Tensor, **options: Any) -> Any:
@@ -169,7 +176,9 @@ _DLPACK_CPU = 1
 
 
 @public_function(method=False)
-def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
+def from_dlpack(
+    ext_tensor: Any, *, device: Any = None, copy: bool | None = None
+) -> Any:
     """Make a tensor that shares the memory of another library's.
 
     Parameters
@@ -189,7 +198,8 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     """
     if not hasattr(ext_tensor, "__dlpack__"):
         raise ArgumentTypeError(
-            f"from_dlpack takes an object with __dlpack__, not {type(ext_tensor).__name__}"
+            "from_dlpack takes an object with __dlpack__, not "
+            f"{type(ext_tensor).__name__}"
         )
     on_cpu = ext_tensor.__dlpack_device__()[0] == _DLPACK_CPU
     namespace = np if on_cpu else backend_of("cuda").namespace

@@ -102,7 +102,7 @@ class Node:
 def hooks_of(entry: Node) -> EntryHooks:
     """Return what is attached to `entry`, made when first asked for."""
     if entry.hooks is None:
-        entry.hooks = EntryHooks()
+        entry.hooks = EntryHooks()  # type: ignore[misc]
     return entry.hooks
 
 
@@ -121,6 +121,27 @@ def _target(edge: Any) -> tuple[Node | None, int]:
     if edge.__class__ is ResultEdge:
         return edge.entry, edge.index
     return edge, 0
+
+
+@final
+class KeptTensor:
+    """A tensor that a functional level's tape needs: the Tensor itself.
+
+    The levels outside know it by identity. No cycle comes of it, for a level's tape
+    is beside the tensors, not in them.
+    """
+
+    __slots__ = ("count", "tensor", "version")
+
+    def __init__(self, tensor: Any, version: Version) -> None:
+        self.tensor = tensor
+        self.version = version
+        self.count = version[0]
+
+    @property
+    def array(self) -> Any:
+        """What the tensor has for data."""
+        return self.tensor._array
 
 
 @final

@@ -27,7 +27,9 @@ _F64 = np.dtype("float64")
 _ndarray = np.ndarray
 
 
-def binary(operator: OpDef, ufunc: np.ufunc) -> Callable[..., Any]:
+def binary(  # noqa: C901 - the common path: tests in the order of their cost
+    operator: OpDef, ufunc: np.ufunc
+) -> Callable[..., Any]:
     """Return the function of two operands that applies `operator`."""
 
     def slow(x: Any, y: Any) -> Any:

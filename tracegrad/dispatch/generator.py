@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any, final
 
+from tracegrad.dispatch.state import thread
 from tracegrad.random_streams import MT19937
 
 
@@ -27,11 +28,15 @@ class Generator:
 
     def manual_seed(self, seed: int) -> Generator:
         """Restart the stream from `seed` and return the generator."""
+        if thread.recorder is not None:
+            thread.recorder.reseed(self, seed)
         self.engine.manual_seed(seed)
         return self
 
     def seed(self) -> int:
         """Restart the stream from an unpredictable seed and return that."""
+        if thread.recorder is not None:
+            thread.recorder.unknown_state(self, "seed()")
         return self.engine.seed()
 
     def initial_seed(self) -> int:
@@ -40,10 +45,14 @@ class Generator:
 
     def get_state(self) -> Any:
         """Return the state as a uint8 array."""
+        if thread.recorder is not None:
+            thread.recorder.unknown_state(self, "get_state()")
         return self.engine.get_state()
 
     def set_state(self, state: Any) -> None:
         """Continue from a state that `get_state` returned."""
+        if thread.recorder is not None:
+            thread.recorder.unknown_state(self, "set_state()")
         self.engine.set_state(state)
 
 

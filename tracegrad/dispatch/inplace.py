@@ -31,7 +31,13 @@ from tracegrad.dispatch.tensor import (
     version_of,
 )
 from tracegrad.dtypes import can_cast
-from tracegrad.errors import DTypeError, GradientError, InplaceError, ShapeError
+from tracegrad.errors import (
+    ArgumentTypeError,
+    DTypeError,
+    GradientError,
+    InplaceError,
+    ShapeError,
+)
 
 
 def apply_inplace(
@@ -48,20 +54,32 @@ def apply_inplace(
     ShapeError
         If the result is larger than the target.
     """
-    target = operands[0]
+    target: Tensor = operands[0]
     name = operator.name + "_"
     check_writable(target, name)
     for other in operands[1:]:
         if isinstance(other, Tensor):
             check_overlap(target, other, name)
-    if operator.body is not None and thread.grad_enabled and edge_of(target) is not None:
-        # Its parts may save the target, which is about to change.
-        operands = (bind(OPERATORS["clone"], (target,), {"contiguous": False}), *operands[1:])
+    if _may_be_saved_whole(operator, target):
+        copied = bind(OPERATORS["clone"], (target,), {"contiguous": False})
+        operands = (copied, *operands[1:])
     value = bind(operator, operands, attributes)
     check_fits(target, value, name)
     _keep_old_target(target, value)
     write(target, value)
     return target
+
+
+def _may_be_saved_whole(operator: OpDef, target: Tensor) -> bool:
+    """Return whether a tape could save the target, which is about to change.
+
+    A composite's parts may, and so may the levels of functional transforms. A
+    primitive's entry on the eager tape is mended afterwards (`_keep_old_target`).
+    """
+    if thread.transforms:
+        return True
+    on_tape = thread.grad_enabled and edge_of(target) is not None
+    return operator.body is not None and on_tape
 
 
 def _keep_old_target(target: Tensor, value: Tensor) -> None:
@@ -285,12 +303,20 @@ def write_out(out: Any, value: Tensor, name: str) -> Tensor:
 
     Raises
     ------
+    ArgumentTypeError
+        If `out` is no Tensor.
     GradientError
         If gradients are on and the result or `out` requires grad.
     """
+    if not isinstance(out, Tensor):
+        raise ArgumentTypeError(
+            f"{name}(): out must be a Tensor, not {type(out).__name__}"
+        )
     if thread.grad_enabled and (value.requires_grad or out.requires_grad):
-        raise GradientError(f"{name}(): out= does not work with tensors that require grad")
+        raise GradientError(
+            f"{name}(): out= does not work with tensors that require grad"
+        )
     check_writable(out, name)
     check_fits(out, value, f"{name}(out=…)")
     write(out, value)
-    return out
+    return out  # type: ignore[no-any-return]

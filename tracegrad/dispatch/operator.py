@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -167,7 +168,8 @@ class OpDef:
     def _check_operand(self, name: str) -> None:
         if name not in self.operand_index:
             raise ArgumentTypeError(
-                f"{self.name} has no operand {name!r}; it has {list(self.operand_index)}"
+                f"{self.name} has no operand {name!r}; "
+                f"it has {list(self.operand_index)}"
             )
 
     # -- what the tape asks -----------------------------------------------------
@@ -208,7 +210,9 @@ class OpDef:
             return "saved", len(saved)
         index = self.operand_index.get(name)
         if index is not None:
-            return ("saved", saved.index(index)) if index in saved else ("literal", index)
+            return (
+                ("saved", saved.index(index)) if index in saved else ("literal", index)
+            )
         operand = self.operand_index.get(name.removesuffix("_spec"))
         return ("attribute", name) if operand is None else ("spec", operand)
 
@@ -273,6 +277,37 @@ class FunctionDef:
 
 FUNCTIONS: dict[str, FunctionDef] = {}
 
+# What NumPy calls some parameters, and PyTorch takes too.
+_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
+
+
+def own_name(written: str, parameters: Collection[str]) -> str:
+    """Return the parameter that is meant by a name, which may be NumPy's."""
+    if written in parameters:
+        return written
+    found = _NUMPY_NAMES.get(written, written)
+    return found if found in parameters else written
+
+
+def _taking_numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function`, taking ``axis=`` where it has a parameter ``dim``."""
+    parameters = inspect.signature(function).parameters
+    if not _NUMPY_NAMES.keys().isdisjoint(parameters) or "dim" not in parameters:
+        return function
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for written in _NUMPY_NAMES.keys() & kwargs.keys():
+            name = own_name(written, parameters)
+            if name in kwargs and name != written:
+                raise ArgumentTypeError(
+                    f"{function.__name__}() was given {name} twice, once as {written}"
+                )
+            kwargs[name] = kwargs.pop(written)
+        return function(*args, **kwargs)
+
+    return call
+
 
 def public_function(
     method: bool = True, name: str = ""
@@ -281,7 +316,8 @@ def public_function(
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         called = name or function.__name__
-        FUNCTIONS[called] = FunctionDef(called, function, method)
+        taking = _taking_numpy_names(function)
+        FUNCTIONS[called] = FunctionDef(called, taking, method)
         return function
 
     return enter

@@ -189,7 +189,9 @@ def _edges(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def _array_text(array: np.ndarray[Any, Any], indent: int) -> str:
     """Return the nested brackets of an array that is not empty."""
-    if array.dtype.kind == "f" and array.dtype.itemsize < 4 or array.dtype.kind == "V":
+    if (
+        array.dtype.kind == "f" and array.dtype.itemsize < 4
+    ) or array.dtype.kind == "V":
         array = array.astype(np.float32)
     summarise = array.size > OPTIONS.threshold
     shown = _edges(array) if summarise else array
@@ -209,7 +211,10 @@ def _nested(
         parts = [
             *(_nested(a, indent + 1, summarise, form) for a in array[:edge]),
             "...",
-            *(_nested(a, indent + 1, summarise, form) for a in array[len(array) - edge :]),
+            *(
+                _nested(a, indent + 1, summarise, form)
+                for a in array[len(array) - edge :]
+            ),
         ]
     else:
         parts = [_nested(a, indent + 1, summarise, form) for a in array]

@@ -33,12 +33,26 @@ class Recorder(Protocol):
     def took(self, tensor: Any, value: Any) -> Any:
         """Note that a tensor became the Python value `value`; return a stand-in."""
 
+    def reseed(self, generator: Any, seed: int) -> None:
+        """Note that a generator's stream is about to restart from `seed`."""
+
+    def unknown_state(self, generator: Any, how: str) -> None:
+        """Note that a generator's state goes to or comes from Python."""
+
     def created(self, tensor: Any, how: str) -> None:
         """Note a tensor that was made by other means than an operator."""
 
 
 class Transform(Protocol):
-    """A functional transform such as jvp or vmap (floor 10 installs it)."""
+    """A functional transform such as jvp or vmap (floor 10 installs it).
+
+    Attributes
+    ----------
+    functional : bool
+        Whether the eager tape must not be run inside.
+    """
+
+    functional: bool
 
     def bind(
         self, operator: OpDef, operands: tuple[Any, ...], attributes: dict[str, Any]

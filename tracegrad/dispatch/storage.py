@@ -42,7 +42,7 @@ def form_of(array: np.ndarray[Any, Any]) -> Form:
 def array_at(
     owner: np.ndarray[Any, Any], offset: int, form: Form
 ) -> np.ndarray[Any, Any]:
-    """Return the array of that form at an offset, in bytes, in the memory of `owner`."""
+    """Return the array of that form at an offset, in bytes, in an owner's memory."""
     shape, dtype, strides = form
     return np.ndarray(shape, dtype, _flat(owner), offset=offset, strides=strides)
 
@@ -138,4 +138,4 @@ def _nbytes(self: Tensor) -> int:
 
 for _method in (data_ptr, storage_offset, untyped_storage, is_set_to, is_same_size):
     setattr(Tensor, _method.__name__, _method)
-Tensor.nbytes = property(_nbytes, doc=_nbytes.__doc__)  # type: ignore[attr-defined]
+Tensor.nbytes = property(_nbytes, doc=_nbytes.__doc__)  # type: ignore[assignment]

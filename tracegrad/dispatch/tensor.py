@@ -419,6 +419,10 @@ def spec_of(tensor: Tensor) -> TensorSpec:
     if array.__class__ is TensorSpec:
         found: TensorSpec = array
         return found
+    if not hasattr(array, "itemsize"):
+        # One example of a batch, inside vmap.
+        example: TensorSpec = array.spec
+        return example
     itemsize = array.dtype.itemsize
     strides = tuple(step // itemsize for step in array.strides)
     return TensorSpec(tensor.dtype, array.shape, strides, tensor.device)

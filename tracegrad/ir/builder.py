@@ -69,7 +69,7 @@ class GraphBuilder:
     """Collects nodes into a Graph."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name = "function" if name == "<lambda>" else Names().unique(name)
         self.names = Names()
         self.inputs: list[Value] = []
         self.constants: list[Constant] = []
@@ -119,6 +119,11 @@ class GraphBuilder:
         """Give a value of this builder another name, before the graph is finished."""
         if value not in self._renamed and value not in self.inputs:
             self._renamed.add(value)
+            object.__setattr__(value, "name", self.names.unique(hint))
+
+    def rename_input(self, value: Value, hint: str) -> None:
+        """Give an input another name, before the graph is finished."""
+        if re.sub(r"\W", "_", hint).strip("_") != value.name:
             object.__setattr__(value, "name", self.names.unique(hint))
 
     def finish(self, outputs: Iterable[Value]) -> Graph:

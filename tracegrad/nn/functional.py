@@ -4,6 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS
+from tracegrad.dispatch.tensor import Tensor
+from tracegrad.errors import NotSupportedError
+from tracegrad.ops.columns import fold_columns as fold
+from tracegrad.ops.columns import unfold_columns as unfold
 from tracegrad.ops.contraction import linear
 from tracegrad.ops.convolution import (
     conv1d,
@@ -20,7 +24,8 @@ from tracegrad.ops.dropout import (
     dropout3d,
 )
 from tracegrad.ops.einsum import bilinear
-from tracegrad.ops.embedding import embedding, one_hot
+from tracegrad.ops.embedding import embedding as _rows
+from tracegrad.ops.embedding import one_hot
 from tracegrad.ops.max_pooling import (
     adaptive_max_pool1d,
     adaptive_max_pool2d,
@@ -28,14 +33,15 @@ from tracegrad.ops.max_pooling import (
     max_pool2d,
     max_pool3d,
 )
-from tracegrad.ops.movement import pad
 from tracegrad.ops.normalization import (
     batch_norm,
     group_norm,
     instance_norm,
     layer_norm,
+    normalize,
     rms_norm,
 )
+from tracegrad.ops.padding import pad
 from tracegrad.ops.pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -45,57 +51,115 @@ from tracegrad.ops.pooling import (
 )
 
 
-
 def _public(name: str) -> Callable[..., Any]:
     """Return an operator or a choice among operators, by its public name."""
     found = FUNCTIONS.get(name)
     return OPERATORS[name].call if found is None else found.function
 
 
-relu = _public('relu')
-relu6 = _public('relu6')
-leaky_relu = _public('leaky_relu')
-threshold = _public('threshold')
-hardtanh = _public('hardtanh')
-hardsigmoid = _public('hardsigmoid')
-hardswish = _public('hardswish')
-elu = _public('elu')
-selu = _public('selu')
-celu = _public('celu')
-gelu = _public('gelu')
-silu = _public('silu')
-mish = _public('mish')
-softplus = _public('softplus')
-logsigmoid = _public('logsigmoid')
-hardshrink = _public('hardshrink')
-softshrink = _public('softshrink')
-tanhshrink = _public('tanhshrink')
-softsign = _public('softsign')
-glu = _public('glu')
-prelu = _public('prelu')
-sigmoid = _public('sigmoid')
-tanh = _public('tanh')
-softmax = _public('softmax')
-log_softmax = _public('log_softmax')
-softmin = _public('softmin')
-mse_loss = _public('mse_loss')
-l1_loss = _public('l1_loss')
-smooth_l1_loss = _public('smooth_l1_loss')
-huber_loss = _public('huber_loss')
-binary_cross_entropy = _public('binary_cross_entropy')
-binary_cross_entropy_with_logits = _public('binary_cross_entropy_with_logits')
-kl_div = _public('kl_div')
-poisson_nll_loss = _public('poisson_nll_loss')
-gaussian_nll_loss = _public('gaussian_nll_loss')
-nll_loss = _public('nll_loss')
-cross_entropy = _public('cross_entropy')
-cosine_similarity = _public('cosine_similarity')
-pairwise_distance = _public('pairwise_distance')
-margin_ranking_loss = _public('margin_ranking_loss')
-hinge_embedding_loss = _public('hinge_embedding_loss')
-soft_margin_loss = _public('soft_margin_loss')
-cosine_embedding_loss = _public('cosine_embedding_loss')
-triplet_margin_loss = _public('triplet_margin_loss')
+relu = _public("relu")
+relu6 = _public("relu6")
+leaky_relu = _public("leaky_relu")
+threshold = _public("threshold")
+hardtanh = _public("hardtanh")
+hardsigmoid = _public("hardsigmoid")
+hardswish = _public("hardswish")
+elu = _public("elu")
+selu = _public("selu")
+celu = _public("celu")
+gelu = _public("gelu")
+silu = _public("silu")
+mish = _public("mish")
+softplus = _public("softplus")
+logsigmoid = _public("logsigmoid")
+hardshrink = _public("hardshrink")
+softshrink = _public("softshrink")
+tanhshrink = _public("tanhshrink")
+softsign = _public("softsign")
+glu = _public("glu")
+prelu = _public("prelu")
+sigmoid = _public("sigmoid")
+tanh = _public("tanh")
+softmax = _public("softmax")
+log_softmax = _public("log_softmax")
+softmin = _public("softmin")
+mse_loss = _public("mse_loss")
+l1_loss = _public("l1_loss")
+smooth_l1_loss = _public("smooth_l1_loss")
+huber_loss = _public("huber_loss")
+binary_cross_entropy = _public("binary_cross_entropy")
+binary_cross_entropy_with_logits = _public("binary_cross_entropy_with_logits")
+kl_div = _public("kl_div")
+poisson_nll_loss = _public("poisson_nll_loss")
+gaussian_nll_loss = _public("gaussian_nll_loss")
+nll_loss = _public("nll_loss")
+cross_entropy = _public("cross_entropy")
+cosine_similarity = _public("cosine_similarity")
+pairwise_distance = _public("pairwise_distance")
+margin_ranking_loss = _public("margin_ranking_loss")
+hinge_embedding_loss = _public("hinge_embedding_loss")
+soft_margin_loss = _public("soft_margin_loss")
+cosine_embedding_loss = _public("cosine_embedding_loss")
+triplet_margin_loss = _public("triplet_margin_loss")
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """Return the rows of a table that integers name.
+
+    Parameters
+    ----------
+    input : Tensor, shape (...), int32 or int64
+    weight : Tensor, shape (rows, features)
+    padding_idx : int, optional
+        A row that gets no gradient; negative from the end.
+    max_norm, norm_type, scale_grad_by_freq, sparse
+        Not available.
+
+    Returns
+    -------
+    Tensor, shape (..., features)
+
+    Raises
+    ------
+    IndexRangeError
+        If an integer is out of range.
+    """
+    if max_norm is not None or scale_grad_by_freq or sparse:
+        raise NotSupportedError(
+            "embedding: max_norm, scale_grad_by_freq and sparse are not available"
+        )
+    if padding_idx is not None and padding_idx < 0:
+        padding_idx += weight.size(0)
+    return _rows(weight, input, padding_idx)
+
+
+def _written_into(name: str) -> Callable[..., Any]:
+    """Return the form of an activation that writes into its input."""
+    function = _public(name)
+
+    def in_place(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return function(input, *args, **kwargs, inplace=True)
+
+    in_place.__name__ = in_place.__qualname__ = f"{name}_"
+    in_place.__doc__ = f"Write the result of `{name}` into `input`, and return it."
+    return in_place
+
+
+relu_ = _written_into("relu")
+leaky_relu_ = _written_into("leaky_relu")
+threshold_ = _written_into("threshold")
+hardtanh_ = _written_into("hardtanh")
+elu_ = _written_into("elu")
+selu_ = _written_into("selu")
+celu_ = _written_into("celu")
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -111,6 +175,7 @@ __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
+    "celu_",
     "conv1d",
     "conv2d",
     "conv3d",
@@ -124,7 +189,9 @@ __all__ = [
     "dropout2d",
     "dropout3d",
     "elu",
+    "elu_",
     "embedding",
+    "fold",
     "gaussian_nll_loss",
     "gelu",
     "glu",
@@ -133,6 +200,7 @@ __all__ = [
     "hardsigmoid",
     "hardswish",
     "hardtanh",
+    "hardtanh_",
     "hinge_embedding_loss",
     "huber_loss",
     "instance_norm",
@@ -140,6 +208,7 @@ __all__ = [
     "l1_loss",
     "layer_norm",
     "leaky_relu",
+    "leaky_relu_",
     "linear",
     "log_softmax",
     "logsigmoid",
@@ -150,6 +219,7 @@ __all__ = [
     "mish",
     "mse_loss",
     "nll_loss",
+    "normalize",
     "one_hot",
     "pad",
     "pairwise_distance",
@@ -157,8 +227,10 @@ __all__ = [
     "prelu",
     "relu",
     "relu6",
+    "relu_",
     "rms_norm",
     "selu",
+    "selu_",
     "sigmoid",
     "silu",
     "smooth_l1_loss",
@@ -171,5 +243,7 @@ __all__ = [
     "tanh",
     "tanhshrink",
     "threshold",
+    "threshold_",
     "triplet_margin_loss",
+    "unfold",
 ]

@@ -9,7 +9,9 @@ from tracegrad import no_grad
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, ShapeError
+from tracegrad.ops.creation import empty_like
 from tracegrad.ops.drawing import randperm
+from tracegrad.ops.selection import where
 
 _GAINS = {
     "tanh": 5.0 / 3,
@@ -77,7 +79,7 @@ def uniform_(
 ) -> Tensor:
     """Fill with uniform draws from [a, b)."""
     with no_grad():
-        return tensor.uniform_(a, b, generator=generator)  # type: ignore[attr-defined, no-any-return]
+        return tensor.uniform_(a, b, generator=generator)  # type: ignore[attr-defined]
 
 
 def normal_(
@@ -88,7 +90,7 @@ def normal_(
 ) -> Tensor:
     """Fill with normal draws."""
     with no_grad():
-        return tensor.normal_(mean, std, generator=generator)  # type: ignore[attr-defined, no-any-return]
+        return tensor.normal_(mean, std, generator=generator)  # type: ignore[attr-defined]
 
 
 def trunc_normal_(
@@ -99,24 +101,59 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill with normal draws cut off to [a, b], by inversion of the distribution."""
+    """Fill with normal draws from [a, b] only: others are drawn again.
+
+    Source: von Neumann, "Various Techniques Used in Connection with Random Digits"
+    (1951), on rejection.
+    """
 
     def below(x: float) -> float:
-        return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+        return (1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0
 
-    low, high = below((a - mean) / std), below((b - mean) / std)
-    with no_grad():
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)  # type: ignore[attr-defined]
-        tensor.erfinv_()  # type: ignore[attr-defined]
-        tensor.mul_(std * math.sqrt(2.0))  # type: ignore[attr-defined]
-        tensor.add_(mean)  # type: ignore[attr-defined]
-        return tensor.clamp_(min=a, max=b)  # type: ignore[attr-defined, no-any-return]
+    # Where most normal draws would fall outside, uniform ones are thinned instead.
+    by_normals = below(b) - below(a) > 0.3
+    fill = _from_normals if by_normals else _from_uniforms
+    if not tensor.is_meta:
+        with no_grad():
+            fill(tensor, mean, std, a, b, generator)
+    return tensor
+
+
+def _from_normals(
+    tensor: Any, mean: float, std: float, a: float, b: float, generator: Any
+) -> None:
+    # The bounds as the dtype holds them.
+    low, high = tensor.new_tensor(a).item(), tensor.new_tensor(b).item()
+    tensor.normal_(mean, std, generator=generator)
+    outside = (tensor < low) | (tensor > high)
+    while outside.any():
+        again = empty_like(tensor).normal_(mean, std, generator=generator)
+        tensor.copy_(where(outside, again, tensor))
+        outside = (tensor < low) | (tensor > high)
+
+
+def _from_uniforms(
+    tensor: Any, mean: float, std: float, a: float, b: float, generator: Any
+) -> None:
+    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+
+    def refused(candidates: Any) -> Any:
+        """Draw which of the candidates the density does not let pass."""
+        density = ((candidates - mean) / std) ** 2 * -0.5 - peak
+        return empty_like(tensor).uniform_(generator=generator).log() > density
+
+    tensor.uniform_(a, b, generator=generator)
+    open_places = refused(tensor)
+    while open_places.any():
+        again = empty_like(tensor).uniform_(a, b, generator=generator)
+        tensor.copy_(where(open_places, again, tensor))
+        open_places = open_places & refused(again)
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with one number."""
     with no_grad():
-        return tensor.fill_(val)  # type: ignore[attr-defined, no-any-return]
+        return tensor.fill_(val)  # type: ignore[attr-defined]
 
 
 def ones_(tensor: Tensor) -> Tensor:

@@ -1,38 +1,10 @@
-"""C functions that expressions call, and the C names of element types.
+"""C functions that expressions call.
 
 One text serves C and CUDA (NVRTC has no headers: no ``stdint.h``, no ``INFINITY``).
 Each is total: integers wrap at their width, nothing traps, nothing is undefined.
 """
 
 from __future__ import annotations
-
-from tracegrad.dtypes import DType
-from tracegrad.errors import ArgumentError
-
-C_TYPES = {
-    "bool": "unsigned char",
-    "uint8": "unsigned char",
-    "int8": "signed char",
-    "int16": "short",
-    "int32": "int",
-    "int64": "long long",
-    "float32": "float",
-    "float64": "double",
-}
-_UNSIGNED = {
-    1: "unsigned char",
-    2: "unsigned short",
-    4: "unsigned int",
-    8: "unsigned long long",
-}
-_LEAST = {
-    "uint8": "0",
-    "bool": "0",
-    "int8": "-128",
-    "int16": "-32768",
-    "int32": "(-2147483647 - 1)",
-    "int64": "(-9223372036854775807ll - 1)",
-}
 
 C_HELPERS: dict[str, str] = {
     "tg_floor_divide": """
@@ -173,59 +145,9 @@ C_HELPERS: dict[str, str] = {
     return ({T})copysign(x, y);
 }
 """,
-    "tg_cast": """
-{inline} {R} tg_cast_{t}_{r}({T} value) {
-    {W} wide = value >= -{limit} && value < {limit} ? ({W})value : {least};
-    return ({R})wide;
 }
-""",
-}
-"""Helper functions by name. In braces: ``{inline}``, and what `c_fields` gives."""
+"""Helper functions by name.
 
-
-def c_fields(dtype: DType, result: DType) -> dict[str, str]:
-    """Return what stands for the placeholders of C texts.
-
-    Parameters
-    ----------
-    dtype : DType
-        What the operator computes in; not a half type, nor complex.
-    result : DType
-        The result's.
-
-    Raises
-    ------
-    ArgumentError
-        If a dtype has no C type.
-    """
-    for given in (dtype, result):
-        if given.name not in C_TYPES:
-            raise ArgumentError(f"{given.name} has no C type to compute in")
-    wide = "int64" if result.name in ("int64", "uint8") else "int32"
-    return {
-        "T": C_TYPES[dtype.name],
-        "R": C_TYPES[result.name],
-        "U": _UNSIGNED[dtype.itemsize],
-        "W": C_TYPES[wide],
-        "t": dtype.code,
-        "r": result.code,
-        "f": "f" if dtype.name == "float32" else "",
-        "bits": str(8 * dtype.itemsize),
-        "signed": str(int(dtype.signed)),
-        "limit": "2147483648.0" if wide == "int32" else "9223372036854775808.0",
-        "least": _LEAST[wide],
-    }
-
-
-def filled(text: str, dtype: DType, result: DType) -> str:
-    """Return a C text with the placeholders of `c_fields` replaced.
-
-    Examples
-    --------
-    >>> from tracegrad.dtypes import float32
-    >>> filled("exp{f}({input})", float32, float32)
-    'expf({input})'
-    """
-    for name, value in c_fields(dtype, result).items():
-        text = text.replace("{" + name + "}", value)
-    return text
+In braces: ``{inline}``, the language's qualifier, and what the C family fills in for
+any text (`tracegrad.codegen.c_family.types.fields`).
+"""

@@ -63,6 +63,13 @@ def covering(
 def check_pool(
     name: str, input: TensorSpec, spans: Numbers, padding: Numbers, counts: Any
 ) -> None:
+    """Refuse padding beyond half of what a window spans, and inputs without a window.
+
+    Raises
+    ------
+    ShapeError
+        If there is one.
+    """
     if any(2 * p > span or p < 0 for p, span in zip(padding, spans, strict=True)):
         raise ShapeError(
             f"{name}: padding {shape_text(padding)} must be from 0 to half of what the "
@@ -76,6 +83,13 @@ def check_pool(
 
 
 def batched(name: str, input: Tensor, rank: int) -> Tensor:
+    """Return `input` with a batch dimension, added if it lacks one.
+
+    Raises
+    ------
+    ShapeError
+        If it has another number of dimensions.
+    """
     if input.ndim not in (rank + 1, rank + 2):
         raise ShapeError(
             f"{name}: the input must have {rank + 2} dimensions (batch, channels, …) "
@@ -87,6 +101,15 @@ def batched(name: str, input: Tensor, rank: int) -> Tensor:
 def pool_geometry(
     name: str, rank: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any
 ) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """Return kernel, stride, padding and dilation, one number per dimension.
+
+    Raises
+    ------
+    ArgumentError
+        If one is neither a number nor one per dimension.
+    ShapeError
+        If a kernel, stride or dilation is below 1.
+    """
     kernel = per_dimension(name, "kernel_size", kernel_size, rank)
     # An empty stride is PyTorch's word for "as the kernel", too.
     step = kernel if stride in (None, ()) else stride
@@ -135,7 +158,7 @@ def per_rank(name: str, values: tuple[Any, ...], rank: int) -> tuple[Any, ...]:
 
 
 def adaptive_windows(
-    sizes: Shape, counts: Numbers
+    sizes: Any, counts: Any
 ) -> Iterator[tuple[Numbers, tuple[slice, ...]]]:
     """Yield place and window for the split of `sizes` into `counts` of each.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
@@ -9,7 +10,7 @@ from typing import Any, final
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.surface import define
 from tracegrad.dtypes import DType, bfloat16, float16, float32, from_numpy_dtype
-from tracegrad.errors import IndexRangeError, ShapeError
+from tracegrad.errors import ArgumentTypeError, IndexRangeError, ShapeError
 from tracegrad.ops._pointwise import convert
 from tracegrad.sizes import Shape
 from tracegrad.spec import TensorSpec
@@ -63,21 +64,33 @@ def canonical_dims(name: str, dim: Any, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def canonical_dim(name: str, dim: int, ndim: int) -> int:
+def canonical_dim(name: str, dim: Any, ndim: int) -> int:
     """Return `dim` counted from the front.
 
     Raises
     ------
     IndexRangeError
         If it is out of range; a 0-dim tensor accepts 0 and -1.
+    ArgumentTypeError
+        If it is no integer.
     """
+    index: int = dim if isinstance(dim, int) else _as_integer(name, dim)
     limit = max(ndim, 1)
-    if not -limit <= dim < limit:
+    if not -limit <= index < limit:
         raise IndexRangeError(
-            f"{name}: dimension {dim} is out of range for {ndim} dimensions "
+            f"{name}: dimension {index} is out of range for {ndim} dimensions "
             f"(from {-limit} to {limit - 1})"
         )
-    return dim % limit
+    return index % limit
+
+
+def _as_integer(name: str, dim: Any) -> int:
+    try:
+        return operator.index(dim)
+    except TypeError:
+        raise ArgumentTypeError(
+            f"{name}: a dimension must be an integer, not {dim!r}"
+        ) from None
 
 
 def reduced_shape(shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Shape:

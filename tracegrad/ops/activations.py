@@ -21,7 +21,7 @@ from tracegrad.ops.hyperbolic import tanh
 from tracegrad.ops.logistic import sigmoid
 from tracegrad.ops.selection import clamp_both, where
 
-_HIDDEN = {"public": False, "method": False, "inplace": False}
+_HIDDEN: dict[str, Any] = {"public": False, "method": False, "inplace": False}
 
 # -- pieces of straight lines -------------------------------------------------------
 
@@ -130,7 +130,8 @@ def _threshold(
     input: Any, threshold: float, value: float, inplace: bool = False
 ) -> Choice:
     """Return each element, or `value` where it is not above `threshold`."""
-    attributes = {"threshold": threshold, "value": value}
+    number = int if isinstance(input, Tensor) and input.dtype.kind == "int" else float
+    attributes = {"threshold": number(threshold), "value": number(value)}
     return Choice(thresholded, (input,), attributes, inplace)
 
 
@@ -223,13 +224,14 @@ def _hardswish(input: Any, inplace: bool = False) -> Choice:
     numpy={
         "float": (
             "np.where({input} > 0, np.multiply({input}, {scale}), "
-            "np.multiply(np.expm1(np.multiply({input}, {input_scale})), {alpha} * {scale}))"
+            "np.multiply(np.multiply(np.expm1(np.multiply({input}, {input_scale})), "
+            "{alpha}), {scale}))"
         )
     },
     c={
         "float": (
             "{input} > 0 ? {input} * {scale} "
-            ": expm1{f}({input} * {input_scale}) * ({alpha} * {scale})"
+            ": expm1{f}({input} * {input_scale}) * {alpha} * {scale}"
         )
     },
     reference=lambda input, alpha, scale, input_scale: (
@@ -322,7 +324,9 @@ _CUBIC = 0.044715
         )
     },
     c={
-        "float": f"{{input}} * ({{T}})0.5 * (erf{{f}}({{input}} * ({{T}}){_ROOT_HALF!r}) + 1)"
+        "float": (
+            "{input} * ({T})0.5 * (erf{f}({input} * ({T})" + repr(_ROOT_HALF) + ") + 1)"
+        )
     },
     reference=lambda input: input * math.erfc(-input * _ROOT_HALF) / 2,
     **_HIDDEN,
@@ -347,7 +351,9 @@ _INNER = (
 
 @pointwise(
     numpy={
-        "float": f"np.multiply(np.multiply({{input}}, 0.5), np.add(np.tanh({_INNER}), 1))"
+        "float": (
+            "np.multiply(np.multiply({input}, 0.5), np.add(np.tanh(" + _INNER + "), 1))"
+        )
     },
     c={
         "float": (

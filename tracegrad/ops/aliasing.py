@@ -1,4 +1,4 @@
-"""Another Tensor over the same memory that is no view: functional transforms mark it."""
+"""Another Tensor over the same memory, no view: functional transforms mark it."""
 
 from __future__ import annotations
 

@@ -218,7 +218,9 @@ def positive(input: Tensor) -> Tensor:
 @pointwise(
     numpy="np.add({input}, np.multiply(np.multiply({value}, {tensor1}), {tensor2}))",
     c={
-        "int": "({T})(({U}){input} + 1u * ({U}){value} * ({U}){tensor1} * ({U}){tensor2})",
+        "int": (
+            "({T})(({U}){input} + 1u * ({U}){value} * ({U}){tensor1} * ({U}){tensor2})"
+        ),
         "float": "{input} + {value} * {tensor1} * {tensor2}",
     },
     promote=no_bool(weighted(arithmetic, 3)),

@@ -195,7 +195,7 @@ METHODS.update({name: _dtype_method(name, d) for name, d in _DTYPE_METHODS.items
 @method("type_as")
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """Return the tensor in the dtype and on the device of `other`."""
-    return to(self, other)
+    return to(self, other)  # type: ignore[no-any-return]
 
 
 @method("type")
@@ -239,7 +239,7 @@ _TYPE_NAMES = {
 @method("cpu")
 def cpu(self: Tensor) -> Tensor:
     """Return the tensor on the CPU: itself if it is there."""
-    return to(self, device="cpu")
+    return to(self, device="cpu")  # type: ignore[no-any-return]
 
 
 @method("cuda")

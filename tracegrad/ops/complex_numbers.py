@@ -102,17 +102,22 @@ def conj_physical(input: Tensor) -> Tensor:
     return conjugated(input) if input.is_complex() else input.clone()  # type: ignore[attr-defined]
 
 
-Tensor.real = property(real)  # type: ignore[attr-defined]
-Tensor.imag = property(imag)  # type: ignore[attr-defined]
+setattr(Tensor, "real", property(real))  # noqa: B010
+setattr(Tensor, "imag", property(imag))  # noqa: B010
 
 
 @pointwise(
     numpy={
-        "float": "np.where(np.isnan({input}), {input}, np.where({input} < 0, np.pi, 0))",
+        "float": (
+            "np.where(np.isnan({input}), {input}, np.where({input} < 0, np.pi, 0))"
+        ),
         "complex": "np.angle({input})",
     },
     c={
-        "float": "{input} != {input} ? {input} : {input} < 0 ? ({T})3.14159265358979323846 : 0"
+        "float": (
+            "{input} != {input} ? {input} "
+            ": {input} < 0 ? ({T})3.14159265358979323846 : 0"
+        )
     },
     promote=floating_real_part,
     domain=(0.5, 3.0),

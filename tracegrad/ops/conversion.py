@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from tracegrad.device import backend_of, device
 from tracegrad.dispatch import tensor as tensor_module
+from tracegrad.dispatch.entry import INFERENCE
 from tracegrad.dispatch.operator import FUNCTIONS, public_function
 from tracegrad.dispatch.state import thread
 from tracegrad.dispatch.tensor import Tensor, wrap
 from tracegrad.dtypes import (
     DType,
+    dtype_given,
     dtype_of_scalar,
     float32,
     from_numpy_dtype,
@@ -42,15 +44,32 @@ from tracegrad.spec import TensorSpec
 def _data_array(data: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
     array = _as_numpy(data)
     if array.dtype.kind not in "biufcV":
-        raise ArgumentTypeError(
-            f"a tensor is made of numbers, not of {type(data).__name__} "
-            f"(NumPy's {array.dtype})"
-        )
+        raise _not_numbers(data)
     wanted = _inferred_dtype(data, array) if dtype is None else dtype
     if wanted.kind == "int" and array.dtype.kind == "i":
         _check_range(array, wanted)
     converted = convert(np, array, wanted)
     return np.array(converted, order="K", copy=converted is array or None)
+
+
+def _not_numbers(data: Any) -> ArgumentError | ArgumentTypeError:
+    """Return the error that says which part of `data` is no number that fits."""
+    for leaf in _leaves(data):
+        if isinstance(leaf, int) and not -(2**63) <= leaf < 2**63:
+            return ArgumentValueError(f"{leaf} does not fit an int64")
+        if not isinstance(leaf, bool | int | float | complex | np.generic):
+            return ArgumentTypeError(
+                f"a tensor is made of numbers, not of {type(leaf).__name__}"
+            )
+    return ArgumentTypeError(f"a tensor can't be made of {type(data).__name__}")
+
+
+def _leaves(data: Any) -> Iterator[Any]:
+    if not isinstance(data, list | tuple):
+        yield data
+        return
+    for part in data:
+        yield from _leaves(part)
 
 
 def _as_numpy(data: Any) -> np.ndarray[Any, Any]:
@@ -140,6 +159,7 @@ def tensor(
     >>> tensor([[1, 2], [3, 4]]).dtype
     tracegrad.int64
     """
+    dtype = dtype_given(dtype, "tensor(): dtype")
     if isinstance(data, Tensor):
         result = _copied(data, dtype, device)
     else:
@@ -155,6 +175,8 @@ def _copied(data: Tensor, dtype: DType | None, where: Where) -> Tensor:
 
 def _created(array: Any, where: Where, how: str) -> Tensor:
     result = wrap(_placed(array, where))
+    if thread.inference:
+        result._counter = INFERENCE
     recorder = thread.recorder
     if recorder is not None:
         recorder.created(result, how)
@@ -187,7 +209,7 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Where = None) -> Te
     """
     if isinstance(data, Tensor):
         found = data if dtype in (None, data.dtype) else cast(data, dtype)
-        return found if device is None else found.to(device)  # type: ignore[union-attr, no-any-return]
+        return found if device is None else found.to(device)  # type: ignore[union-attr]
     if isinstance(data, np.ndarray) and not (dtype or device):
         return from_numpy(data)  # type: ignore[no-any-return]
     if isinstance(data, np.ndarray) and dtype is from_numpy_dtype(data.dtype):
@@ -196,8 +218,12 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Where = None) -> Te
 
 
 @public_function(method=False)
-def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
+def from_numpy(array: Any) -> Tensor:
     """Make a tensor that shares the memory of `array`.
+
+    Parameters
+    ----------
+    array : ndarray, shape (...)
 
     Raises
     ------

@@ -11,8 +11,9 @@ from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import DType, dtype_of_scalar, float64, get_default_dtype
 from tracegrad.errors import ArgumentTypeError, ArgumentValueError, ShapeError
+from tracegrad.ops._arrays import cast_array
 from tracegrad.ops._families import primitive
-from tracegrad.ops._pointwise import convert, wrapped_scalar
+from tracegrad.ops._pointwise import wrapped_scalar
 from tracegrad.sizes import Dimension, Shape, SymbolicSize, contiguous_strides
 from tracegrad.spec import TensorSpec, abs_size
 
@@ -385,7 +386,7 @@ def _arange_kernel(
     xp: Any, start: Any, end: Any, step: Any, dtype: DType, device: Device
 ) -> Any:
     places = xp.arange(_range_length(start, end, step))
-    return convert(xp, xp.asarray(start + step * places), dtype)
+    return cast_array(xp.asarray(start + step * places), dtype.numpy)
 
 
 @primitive(
@@ -466,7 +467,7 @@ def _spaced_kernel(
     places = xp.arange(steps)
     from_start = first + step * places.astype(step.dtype)
     from_end = last - step * (steps - 1 - places).astype(step.dtype)
-    return convert(xp, xp.where(places < steps // 2, from_start, from_end), dtype)
+    return cast_array(xp.where(places < steps // 2, from_start, from_end), dtype.numpy)
 
 
 @primitive(
@@ -509,7 +510,7 @@ def _powers_kernel(
     device: Device,
 ) -> Any:
     exponents = xp.linspace(start, end, steps)
-    return convert(xp, xp.asarray(xp.power(float(base), exponents)), dtype)
+    return cast_array(xp.asarray(xp.power(float(base), exponents)), dtype.numpy)
 
 
 @primitive(

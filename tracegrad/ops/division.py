@@ -7,7 +7,7 @@ from typing import Any
 
 from tracegrad.dispatch.rules import conjugate, identity, none, times, zero
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentError
+from tracegrad.errors import ArgumentValueError
 from tracegrad.ops._functions import Choice, choosing
 from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops._promotion import floating
@@ -81,7 +81,9 @@ div_floor.derivative(input=zero(), other=zero())
 @pointwise(
     numpy={
         # Minus the remainder first: then nothing is left to round.
-        "int": "np.floor_divide(np.subtract({input}, np.fmod({input}, {other})), {other})",
+        "int": (
+            "np.floor_divide(np.subtract({input}, np.fmod({input}, {other})), {other})"
+        ),
         "float": "np.trunc(np.true_divide({input}, {other}))",
     },
     c={
@@ -117,7 +119,7 @@ def _div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Choice:
     ------
     DivisionError
         If an integer is divided by zero in a rounding mode.
-    ArgumentError
+    ArgumentValueError
         If the mode is unknown.
 
     Examples
@@ -126,8 +128,9 @@ def _div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Choice:
     [-3, 3]
     """
     if rounding_mode not in _DIVISIONS:
-        raise ArgumentError(
-            f"div: rounding_mode must be None, 'floor' or 'trunc', not {rounding_mode!r}"
+        raise ArgumentValueError(
+            "div: rounding_mode must be None, 'floor' or 'trunc', not "
+            f"{rounding_mode!r}"
         )
     return Choice(_DIVISIONS[rounding_mode], (input, other))
 

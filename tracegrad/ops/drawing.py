@@ -31,7 +31,7 @@ from tracegrad.sizes import Shape, broadcast_shapes
 
 Place = Device | str | None
 
-# -- new tensors ----------------------------------------------------------------------
+# -- new tensors --------------------------------------------------------------------
 
 
 def _new(
@@ -229,12 +229,16 @@ def _bernoulli_method(
     self: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
     """Return zeros and ones; see `bernoulli`."""
-    return bernoulli(self, p, generator=generator)
+    return bernoulli(self, p, generator=generator)  # type: ignore[no-any-return]
 
 
 Tensor.bernoulli = _bernoulli_method  # type: ignore[attr-defined]
 
-# -- like another tensor ----------------------------------------------------------------
+# -- like another tensor ------------------------------------------------------------
+
+
+def _order_of(strides: Any) -> tuple[int, ...]:
+    return memory_order(strides)
 
 
 def in_memory_order(
@@ -252,7 +256,7 @@ def in_memory_order(
         parameters["contiguous"] = spec.is_contiguous()
     if spec.is_contiguous():
         return operator(generator, shape, dtype, **parameters)  # type: ignore[no-any-return]
-    order = memory_order(spec.strides)
+    order = _order_of(spec.strides)
     drawn = operator(generator, tuple(shape[d] for d in order), dtype, **parameters)
     return permute(drawn, *(order.index(d) for d in range(len(shape))))  # type: ignore[no-any-return]
 
@@ -281,7 +285,7 @@ def _like(
 def _dense(x: Tensor) -> bool:
     """Return whether the elements fill their memory without gaps or overlaps."""
     spec = spec_of(x)
-    order = memory_order(spec.strides)
+    order = _order_of(spec.strides)
     turned = [(spec.shape[d], spec.strides[d]) for d in order]
     expected: Any = 1
     for size, step in reversed(turned):
@@ -334,7 +338,7 @@ def randint_like(
     return _like(integers, *drawn, low=int(start), high=int(stop))
 
 
-# -- in place ---------------------------------------------------------------------------
+# -- in place -----------------------------------------------------------------------
 
 
 def _fill(
@@ -414,7 +418,7 @@ def _random_(
 for _method in (_uniform_, _normal_, _exponential_, _bernoulli_, _random_):
     setattr(Tensor, _method.__name__[1:], _method)
 
-# -- seeds and states -------------------------------------------------------------------
+# -- seeds and states ---------------------------------------------------------------
 
 
 @public_function(method=False)
@@ -457,7 +461,7 @@ def get_rng_state() -> Tensor:
 
 
 @public_function(method=False)
-def set_rng_state(new_state: Tensor) -> None:
+def set_rng_state(new_state: Any) -> None:
     """Continue the default generator from a state of `get_rng_state`, or PyTorch's.
 
     Raises

@@ -110,7 +110,7 @@ def _of_channels(
     if input.ndim == ranks[-1]:
         return _dropped(name, input, p, training, inplace, channels=True)
     result = _dropped(name, input.unsqueeze(0), p, training, inplace, channels=True)  # type: ignore[attr-defined]
-    return input if inplace or not training else result.squeeze(0)  # type: ignore[attr-defined, no-any-return]
+    return input if inplace or not training else result.squeeze(0)  # type: ignore[attr-defined]
 
 
 @public_function(method=False)
@@ -174,17 +174,17 @@ def _alpha(name: str, input: Tensor, p: float, training: bool, inplace: bool) ->
     scale = 1.0 / ((saturated**2 * p + 1.0) * (1.0 - p)) ** 0.5
     kept = in_memory_order(input, bernoulli_draw, None, input.dtype, p=1.0 - p)
     shift = (kept - 1.0) * (saturated * scale) + saturated * scale * p  # type: ignore[operator]
-    result = _scaled(input, kept * scale, inplace)  # type: ignore[operator]
+    result = _scaled(input, kept * scale, inplace)
     if inplace:
         return apply_inplace(OPERATORS["add"], (result, shift), {})
-    return result + shift  # type: ignore[operator]
+    return result + shift
 
 
 @public_function(method=False)
 def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Return `input` with elements set to SELU's limit at random, mean and variance kept.
+    """Return `input` with elements set to SELU's limit at random, moments kept.
 
     Notes
     -----

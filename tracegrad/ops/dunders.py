@@ -30,6 +30,10 @@ _BINARY = {
 _COMPARING = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
 _UNARY = {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}
 
+# Never equal to a tensor, which is an answer; no other operator has one for them.
+_DATA = (bytes, dict, list, set, str, tuple, type(None))
+_EQUALITIES = ("eq", "ne")
+
 _Method = Callable[..., Any]
 
 
@@ -40,6 +44,8 @@ def _binary(operator: OpDef) -> _Method:
         try:
             operands = (operand(operator, self), operand(operator, other))
         except ArgumentTypeError:
+            if other.__class__ in _DATA and operator.name not in _EQUALITIES:
+                raise
             # Python then asks the other object, and raises a TypeError itself.
             return NotImplemented
         return bind(operator, operands)

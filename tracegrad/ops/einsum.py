@@ -186,7 +186,7 @@ def _product(a: Labelled, b: Labelled, later: set[Label]) -> Labelled:
     def grouped(operand: Labelled, *groups: list[Label]) -> Tensor:
         ordered = operand.arranged([x for group in groups for x in group]).tensor
         shape = [numel([sizes[x] for x in group]) for group in groups]
-        return reshape(ordered, *shape)
+        return reshape(ordered, *shape)  # type: ignore[no-any-return]
 
     product = matrix_product(
         grouped(a, batch, left, inner), grouped(b, batch, inner, right)
@@ -310,7 +310,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         others[j] = names[i]
     left = Labelled(a, tuple(names))
     right = Labelled(b, tuple(others))
-    later: set[Label] = {*names, *others} - {names[i] for i in of_a}
+    summed = {names[i] for i in of_a}
+    later: set[Label] = {name for name in (*names, *others) if name not in summed}
     return _product(left, right, later).tensor
 
 

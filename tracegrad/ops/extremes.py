@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tracegrad.dispatch.operator import OPERATORS, public_function
+from tracegrad.dispatch.results import MinMax, ValuesIndices
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_, int64, uint8
 from tracegrad.errors import ArgumentTypeError, DTypeError, IndexRangeError
 from tracegrad.ops._families import primitive
 from tracegrad.ops._reduction import canonical_dim, reduced_shape
-from tracegrad.ops._results import MinMax, ValuesIndices
 from tracegrad.ops.casts import cast
 from tracegrad.ops.reductions import amax, amin, check_nonempty
 from tracegrad.ops.selection import maximum, minimum

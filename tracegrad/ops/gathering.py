@@ -24,7 +24,7 @@ from tracegrad.ops._inplace import inplace_form
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.creation import filled
 from tracegrad.ops.indexing import as_element
-from tracegrad.ops.movement import constant_pad
+from tracegrad.ops.padding import constant_pad
 from tracegrad.ops.shaping import zeros_of
 from tracegrad.ops.views import expand, reshape
 from tracegrad.sizes import shape_text
@@ -72,9 +72,7 @@ def _gather_abstract(input: TensorSpec, index: TensorSpec, dim: int) -> TensorSp
 
 def _is_pick(index: Any, dim: int) -> bool:
     """Return whether one element of each row is meant, as a loss of classes wants."""
-    return bool(
-        dim == 1 and index.ndim == 2 and index.shape[1] == 1 and index.shape[0]
-    )
+    return bool(dim == 1 and index.ndim == 2 and index.shape[1] == 1 and index.shape[0])
 
 
 def _gather_kernel(xp: Any, input: Any, index: Any, dim: int) -> Any:

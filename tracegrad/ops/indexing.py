@@ -10,9 +10,11 @@ from typing import Any, final
 
 import numpy as np
 
+from tracegrad.dispatch.batched import BatchedTensor
 from tracegrad.dispatch.inplace import check_overlap, check_writable, write
 from tracegrad.dispatch.operator import public_function
-from tracegrad.dispatch.tensor import Tensor
+from tracegrad.dispatch.state import installed
+from tracegrad.dispatch.tensor import Tensor, wrap
 from tracegrad.dtypes import bool_, int64, uint8
 from tracegrad.errors import (
     ArgumentError,
@@ -22,6 +24,7 @@ from tracegrad.errors import (
 )
 from tracegrad.ops._indices import indexed_shape
 from tracegrad.ops._inplace import inplace_form
+from tracegrad.ops._pointwise import wrapped_scalar
 from tracegrad.ops.casts import cast
 from tracegrad.ops.conversion import tensor
 from tracegrad.ops.creation import filled
@@ -101,6 +104,8 @@ def _as_index(item: Any) -> Any:
         return _checked_slice(item)
     if item is None or item is Ellipsis or isinstance(item, int):
         return item
+    if isinstance(item, np.bool_):
+        return bool(item)
     if isinstance(item, np.ndarray | list | tuple | range):
         item = tensor(_as_data(item))
         item = cast(item, int64) if item.numel() == 0 else item
@@ -155,7 +160,8 @@ def _tensor_index(item: Tensor) -> Any:
             stacklevel=5,
         )
     if item.ndim == 0 and name in ("int64", "int32"):
-        return int(item.item())
+        # Inside vmap the number differs from example to example.
+        return item if isinstance(item, BatchedTensor) else int(item.item())
     return item
 
 
@@ -235,6 +241,9 @@ def _getitem(self: Tensor, key: Any) -> Tensor:
     IndexRangeError
         If an index is out of range or of a wrong type, or there are too many.
     """
+    # The common indices, without a detour.
+    if key.__class__ is int:
+        return select(self, 0, key)  # type: ignore[no-any-return]
     resolved = _resolve(self, key)
     if resolved.indices:
         return index(resolved.view, resolved.indices, tuple(resolved.dims))  # type: ignore[no-any-return]
@@ -266,7 +275,7 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
     check_writable(target, "x[...] = y")
     number = as_element(value, target)
     if not resolved.indices:
-        _write_view(target, number)
+        _write_view(target, number, target is self)
         return
     dims = tuple(resolved.dims)
     shape = indexed_shape(
@@ -324,6 +333,8 @@ def as_element(value: Any, target: Tensor) -> Tensor:
         raise DTypeError(f"{value!r} can't be stored as {dtype.name}")
     if dtype.kind == "int":
         value = int(value)  # type: ignore[arg-type]
+    if not installed.busy and target._array.__class__ is np.ndarray:
+        return wrap(np.asarray(wrapped_scalar(value, dtype)))
     return filled((), value, dtype, target.device)  # type: ignore[no-any-return]
 
 
@@ -351,12 +362,27 @@ def _without_leading_ones(value: Tensor, ndim: int) -> Tensor:
     return value
 
 
-def _write_view(target: Tensor, value: Tensor) -> None:
+def _write_view(target: Tensor, value: Tensor, whole: bool) -> None:
     check_overlap(target, value, "x[...] = y")
     value = _without_leading_ones(value, target.ndim)
-    if value._array.shape != target._array.shape:
+    if whole:
+        # What the tensor held gets a gradient of zeros, not none: `copy_` sees to it.
+        target.copy_(value)  # type: ignore[attr-defined]
+        return
+    if value._array.shape != target._array.shape and _is_watched(target, value):
         value = expand(value, *target._array.shape)
     write(target, value)
+
+
+def _is_watched(target: Tensor, value: Tensor) -> bool:
+    """Say whether more than memory takes part in a write: the tape or a recorder.
+
+    If not, the copy broadcasts a number itself.
+    """
+    base = target if target._view is None else target._view.base
+    return bool(
+        value.ndim or installed.busy or value._node or base._node or target.is_meta
+    )
 
 
 Tensor.__getitem__ = _getitem  # type: ignore[misc]

@@ -7,11 +7,11 @@ from typing import Any
 
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.dtypes import DType, from_numpy_dtype, result_type_of
-from tracegrad.errors import ArgumentError, ShapeError
+from tracegrad.dtypes import DType, result_type_of
+from tracegrad.errors import ArgumentError, DTypeError, ShapeError
 from tracegrad.ops._families import composite, primitive
-from tracegrad.ops._pointwise import convert
 from tracegrad.ops._reduction import canonical_dim
+from tracegrad.ops.casts import cast
 from tracegrad.ops.rearranging import atleast_1d, atleast_2d, atleast_3d
 from tracegrad.ops.shaping import fit, zeros_of
 from tracegrad.ops.views import reshape, slice_, unsqueeze
@@ -35,7 +35,8 @@ def _cat_canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cat_abstract(tensors: Sequence[TensorSpec], dim: int) -> TensorSpec:
-    dtype = _joined_dtype([(t.dtype, t.ndim) for t in tensors])
+    if any(t.dtype is not tensors[0].dtype for t in tensors):
+        raise DTypeError("cat: the operator takes tensors of one dtype; use cat()")
     kept = [t for t in tensors if not _is_skipped(t.shape)] or [tensors[0]]
     first = kept[0].shape
     total = kept[0].shape[dim]
@@ -47,36 +48,29 @@ def _cat_abstract(tensors: Sequence[TensorSpec], dim: int) -> TensorSpec:
             )
         total = total + t.shape[dim]
     shape = (*first[:dim], total, *first[dim + 1 :])
-    return TensorSpec(dtype, shape, (), tensors[0].device)
+    return TensorSpec(tensors[0].dtype, shape, (), tensors[0].device)
 
 
-def _joined_dtype(typed: Sequence[tuple[DType, int]]) -> DType:
-    return result_type_of(
-        [d for d, n in typed if n], [d for d, n in typed if not n], []
-    )
-
-
-def _cat_kernel(xp: Any, tensors: Sequence[Any], dim: int) -> Any:
-    typed = [(from_numpy_dtype(a.dtype), a.ndim) for a in tensors]
-    dtype = _joined_dtype(typed)
-    kept = [a for a in tensors if not _is_skipped(a.shape)] or tensors[:1]
-    cast = [convert(xp, a, dtype) for a in kept]
-    return xp.ascontiguousarray(xp.concatenate(cast, axis=dim))
+def _cat_kernel(xp: Any, tensors: Any, dim: int) -> Any:
+    kept = [a for a in tensors if a.shape != (0,)] or tensors[:1]
+    return xp.ascontiguousarray(xp.concatenate(kept, axis=dim))
 
 
 @primitive(
     "movement",
+    name="cat",
     abstract=_cat_abstract,
     kernel=_cat_kernel,
     canonical=_cat_canonical,
     linear_in=("tensors",),
+    public=False,
     method=False,
     examples=lambda rng: [
         (([rng.standard_normal((2, 3)), rng.standard_normal((2, 1))], 1), {})
     ],
 )
-def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Tensors one after the other along a dimension.
+def joined(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Tensors of one dtype one after the other along a dimension.
 
     An empty vector fits anywhere and is left out.
     """
@@ -95,9 +89,43 @@ def _cat_vjp(ct: Tensor, tensors_spec: Any, dim: int) -> list[Tensor]:
     return parts
 
 
-cat.vjp(tensors=_cat_vjp)
-public_function(method=False, name="concat")(cat.call)
-public_function(method=False, name="concatenate")(cat.call)
+joined.vjp(tensors=_cat_vjp)
+
+
+@public_function(method=False)
+def cat(tensors: Any, dim: int = 0, *, out: Tensor | None = None) -> Tensor:
+    """Return the tensors one after the other along a dimension.
+
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+        Of shapes that differ in `dim` at most; an empty vector fits anywhere. Their
+        dtypes are promoted.
+    dim : int
+    out : Tensor, optional
+        What to write the result into.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no tensor.
+    ShapeError
+        If the shapes do not fit, or a tensor has no dimension.
+    """
+    given = list(tensors)
+    if all(isinstance(t, Tensor) for t in given) and len({t.dtype for t in given}) > 1:
+        dtype = _joined_dtype(given)
+        given = [t if t.dtype is dtype else cast(t, dtype) for t in given]
+    return joined(given, dim, out=out)  # type: ignore[no-any-return]
+
+
+def _joined_dtype(tensors: Sequence[Tensor]) -> DType:
+    ranked = [t.dtype for t in tensors if t.ndim]
+    return result_type_of(ranked, [t.dtype for t in tensors if not t.ndim], [])
+
+
+public_function(method=False, name="concat")(cat)
+public_function(method=False, name="concatenate")(cat)
 
 
 @composite(

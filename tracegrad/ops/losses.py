@@ -8,7 +8,7 @@ from typing import Any
 
 from tracegrad.dispatch.rules import times
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentError, ArgumentValueError, ShapeError
+from tracegrad.errors import ArgumentError, ArgumentValueError
 from tracegrad.ops._families import composite
 from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops._promotion import floating
@@ -52,7 +52,7 @@ def _warn_of_shapes(name: str, input: Tensor, target: Tensor) -> None:
 
 def _check_shapes(name: str, input: Tensor, target: Tensor) -> None:
     if input._array.shape != target._array.shape:
-        raise ShapeError(
+        raise ArgumentValueError(
             f"{name}: input and target must have one shape, not {list(input.shape)} "
             f"and {list(target.shape)}"
         )
@@ -134,7 +134,7 @@ def huber_loss(
     _warn_of_shapes("huber_loss", input, target)
     distance = abs(input - target)  # type: ignore[operator]
     far = (distance - 0.5 * delta) * delta
-    loss = where(le(distance, delta), distance * distance * 0.5, far)
+    loss = where(lt(distance, delta), distance * distance * 0.5, far)
     return reduced("huber_loss", _weighted(loss, weight), reduction)
 
 

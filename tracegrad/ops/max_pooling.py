@@ -150,7 +150,7 @@ def _taken(input: Tensor, indices: Tensor) -> Tensor:
     flat = reshape(input, batch, channels, numel(input._array.shape[2:]))
     counts = indices._array.shape[2:]
     wanted = reshape(indices, batch, channels, numel(counts))
-    return reshape(flat.gather(2, wanted), batch, channels, *counts)  # type: ignore[attr-defined]
+    return reshape(flat.gather(2, wanted), batch, channels, *counts)  # type: ignore[no-any-return]
 
 
 def _max_pool(

@@ -11,7 +11,6 @@ from tracegrad.ops._functions import Choice, choosing
 from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops.predicates import isfinite
 
-
 _LARGEST = {
     "float16": 65504.0,
     "bfloat16": float.fromhex("0x1.fep127"),
@@ -28,7 +27,8 @@ Source: IEEE 754-2019, table 3.5.
     name="nan_to_num",
     numpy={
         "float": (
-            "np.where(np.isnan({input}), {nan}, np.where(np.isposinf({input}), {posinf}, "
+            "np.where(np.isnan({input}), {nan}, "
+            "np.where(np.isposinf({input}), {posinf}, "
             "np.where(np.isneginf({input}), {neginf}, {input})))"
         ),
         "complex": "tg_nonfinite_parts(np, {input}, {nan}, {posinf}, {neginf})",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tracegrad.dispatch.inplace import write
-from tracegrad.dispatch.operator import OPERATORS, public_function
+from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.state import set_grad_enabled
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bfloat16, float16, float32
@@ -20,6 +20,8 @@ from tracegrad.ops._families import composite
 from tracegrad.ops.arithmetic import add, mul, sub
 from tracegrad.ops.casts import cast
 from tracegrad.ops.division import div
+from tracegrad.ops.norms import norm
+from tracegrad.ops.powers import rsqrt
 from tracegrad.ops.reductions import sum as sum_
 from tracegrad.ops.shaping import fit
 from tracegrad.ops.views import reshape
@@ -49,11 +51,11 @@ def _check_floating(name: str, input: Tensor) -> None:
 
 def _wide(x: Tensor) -> Tensor:
     """Return `x`, in float32 if its dtype is a half type."""
-    return cast(x, float32) if x.dtype in (float16, bfloat16) else x  # type: ignore[no-any-return]
+    return cast(x, float32) if x.dtype in (float16, bfloat16) else x
 
 
 def _as(x: Tensor, dtype: DType) -> Tensor:
-    return x if x.dtype is dtype else cast(x, dtype)  # type: ignore[no-any-return]
+    return x if x.dtype is dtype else cast(x, dtype)
 
 
 def _count(x: Tensor, dims: Dims) -> Any:
@@ -72,7 +74,7 @@ def _centred(x: Tensor, dims: Dims) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _inverse_root(x: Tensor, eps: float) -> Tensor:
-    return OPERATORS["rsqrt"](add(x, eps))  # type: ignore[no-any-return]
+    return rsqrt(add(x, eps))  # type: ignore[no-any-return]
 
 
 def _scaled(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
@@ -84,7 +86,7 @@ def _scaled(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     return x
 
 
-# -- over the last dimensions -----------------------------------------------------------
+# -- over the last dimensions -------------------------------------------------------
 
 
 def _last_dims(
@@ -217,14 +219,14 @@ def rms_norm(
     return _as(_scaled(normal, weight, None), input.dtype)
 
 
-# -- over groups of channels --------------------------------------------------------------
+# -- over groups of channels --------------------------------------------------------
 
 
 def _per_channel(x: Tensor | None, ndim: int) -> Tensor | None:
     """Return a vector over channels in a shape that broadcasts over the rest."""
     if x is None:
         return None
-    return reshape(x, x._array.shape[0], *(1,) * (ndim - 2))
+    return reshape(x, x._array.shape[0], *(1,) * (ndim - 2))  # type: ignore[no-any-return]
 
 
 def _check_channels(name: str, input: Tensor, **parameters: Tensor | None) -> None:
@@ -426,7 +428,7 @@ def instance_norm(
     _check_floating("instance_norm", input)
     if not use_input_stats:
         statistics = (running_mean, running_var)
-        return batch_norm(input, *statistics, weight, bias, False, momentum, eps)
+        return batch_norm(input, *statistics, weight, bias, False, momentum, eps)  # type: ignore[no-any-return]
     _check_channels("instance_norm", input, weight=weight, bias=bias)
     dims = tuple(range(2, input.ndim))
     count = _count(input, dims)
@@ -442,3 +444,14 @@ def instance_norm(
         unbiased = mul(_mean(variances, (0,)), count / (count - 1))
         _update(running_var, reshape(unbiased, channels), momentum)
     return group_norm(input, input._array.shape[1], weight, bias, eps)  # type: ignore[no-any-return]
+
+
+@composite(
+    method=False, public=False, examples=lambda rng: [((rng.normal(size=(3, 4)),), {})]
+)
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12
+) -> Tensor:
+    """Vectors along a dimension over their norm of order `p`, or `eps` if larger."""
+    length = norm(input, p, dim, True).clamp_min(eps)
+    return div(input, length)  # type: ignore[no-any-return]

@@ -11,6 +11,7 @@ from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import DTypeError, IndexRangeError, ShapeError
 from tracegrad.ops._families import primitive
+from tracegrad.ops._functions import METHODS
 from tracegrad.ops._indices import (
     add_at,
     check_elements,
@@ -338,7 +339,7 @@ def _put(
     return reshape(done, *input._array.shape)  # type: ignore[no-any-return]
 
 
-Tensor.put = _put  # type: ignore[attr-defined]
+METHODS["put"] = _put
 inplace_form(_put, "put")
 
 
@@ -372,4 +373,4 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     return gathered(source, places, place)  # type: ignore[no-any-return]
 
 
-Tensor.take_along_dim = take_along_dim  # type: ignore[attr-defined]
+METHODS["take_along_dim"] = take_along_dim

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tracegrad.dispatch.operator import OPERATORS
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_, from_numpy_dtype
 from tracegrad.errors import DTypeError, ShapeError
@@ -26,6 +25,7 @@ from tracegrad.ops._pools import (
 )
 from tracegrad.ops._windows import inner, padded, places
 from tracegrad.ops.contraction import half
+from tracegrad.ops.reductions import mean
 from tracegrad.ops.views import squeeze
 from tracegrad.sizes import Shape
 from tracegrad.spec import TensorSpec
@@ -44,7 +44,7 @@ def _extents(
 
 def _divisors(
     xp: Any,
-    sizes: Shape,
+    sizes: Any,
     kernel: Numbers,
     stride: Numbers,
     padding: Numbers,
@@ -387,7 +387,7 @@ def _adaptive_mean(rank: int, input: Tensor, output_size: Any) -> Tensor:
     x = batched(name, input, rank)
     sizes = adaptive_sizes(name, rank, x, output_size)
     if set(sizes) == {1}:
-        result = OPERATORS["mean"](x, tuple(range(2, rank + 2)), True)
+        result = mean(x, tuple(range(2, rank + 2)), True)
     else:
         result = adaptive_avg_pool(x, sizes)
     return result if x is input else squeeze(result, 0)  # type: ignore[no-any-return]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tracegrad.dispatch.operator import FUNCTIONS
 from tracegrad.dispatch.rules import conjugate, times
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bool_, complex128, float64, int64
-from tracegrad.errors import ArgumentError, ArgumentValueError, DTypeError
+from tracegrad.errors import ArgumentValueError, DTypeError
 from tracegrad.ops._families import composite
 from tracegrad.ops._functions import Choice, choosing
 from tracegrad.ops._pointwise import as_precise_as, pointwise
@@ -122,6 +123,9 @@ power.vjp(
 ).jvp(input=lambda t, input, exponent: _by_input(t, input, exponent, lambda x: x))
 
 
+_ROOTS = {0.5: sqrt, -0.5: rsqrt}
+
+
 @choosing("pow")
 def _pow(input: Any, exponent: Any) -> Choice:
     """Return ``input ** exponent``.
@@ -155,8 +159,8 @@ def _pow(input: Any, exponent: Any) -> Choice:
         )
     if exponent == 2 and _keeps_dtype(kind, exponent):
         return Choice(square, (input,))
-    if exponent == 0.5 and kind != "complex":
-        return Choice(sqrt, (input,))
+    if exponent in _ROOTS and kind != "complex":
+        return Choice(_ROOTS[exponent], (input,))
     return Choice(power, (input, exponent))
 
 
@@ -166,7 +170,13 @@ def _keeps_dtype(kind: str, exponent: Any) -> bool:
     return kind in ("float", "complex") or (kind == "int" and isinstance(exponent, int))
 
 
-@composite(inplace=True)
+@composite(
+    inplace=True,
+    examples=lambda rng: [
+        ((rng.uniform(0.3, 2.5, (3, 4)), rng.uniform(-2, 3, (3, 4))), {})
+    ],
+    reference=lambda input, exponent: input**exponent,
+)
 def float_power(input: Tensor, exponent: Tensor) -> Tensor:
     """Power computed in float64, or complex128."""
     return power(_double(input), _double(exponent))  # type: ignore[no-any-return]
@@ -181,3 +191,12 @@ def _double(x: Any) -> Any:
 def reflected_pow(exponent: Any, input: Any) -> Any:
     """Return ``input ** exponent`` for Python's ``__rpow__``."""
     return power(input, exponent)
+
+
+@composite(
+    examples=lambda rng: [((rng.normal(size=(3, 4)), rng.uniform(-2, 3, (3, 4))), {})],
+    reference=lambda input, other: input * 2**other,
+)
+def ldexp(input: Tensor, other: Tensor) -> Tensor:
+    """``input * 2 ** other``."""
+    return input * FUNCTIONS["pow"].function(2.0, other)  # type: ignore[no-any-return]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import get_default_dtype
@@ -12,7 +14,6 @@ from tracegrad.ops._promotion import asking
 from tracegrad.ops.casts import as_dtype
 from tracegrad.ops.comparison import eq, ne
 from tracegrad.ops.reductions import sum as sum_
-
 
 # False and True everywhere, in the operand's order of memory (not for NaN).
 _NEVER = "np.not_equal({input}, {input})"
@@ -103,7 +104,18 @@ def isreal(input: Tensor) -> Tensor:
     """Whether the imaginary part of each element is zero."""
 
 
-@composite()
+@composite(
+    examples=lambda rng: [
+        (
+            (
+                np.array([1.0, 2.0, np.inf, np.nan]),
+                np.array([1.0, 2.1, np.inf, np.nan]),
+            ),
+            k,
+        )
+        for k in ({}, {"rtol": 0.1}, {"equal_nan": True})
+    ]
+)
 def isclose(
     input: Tensor,
     other: Tensor,
@@ -155,15 +167,12 @@ def equal(input: Tensor, other: Tensor) -> bool:
     ------
     ArgumentTypeError
         If one is no Tensor.
-    DTypeError
-        If the dtypes differ.
     """
     for given in (input, other):
         if not isinstance(given, Tensor):
             raise ArgumentTypeError(
                 f"equal compares two Tensors, not a {type(given).__name__}"
             )
-    _check_same_dtype("equal", input, other)
     if input._array.shape != other._array.shape:
         return False
     return int(sum_(ne(input, other)).item()) == 0

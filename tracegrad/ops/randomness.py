@@ -194,7 +194,7 @@ def _integers_abstract(
 
 
 def _integers_kernel(
-    xp: Any, engine: Any, shape: Shape, dtype: DType, low: int, high: int | None
+    xp: Any, engine: Any, shape: Any, dtype: DType, low: int, high: int | None
 ) -> Any:
     try:
         return random_streams.randint(engine, shape, low, high, dtype.numpy)
@@ -223,7 +223,7 @@ def any_integers(generator: Generator, shape: Shape, dtype: DType) -> Tensor:
 
 
 def _permutation_abstract(generator: Any, n: int, dtype: DType) -> TensorSpec:
-    if isinstance(n, int) and n < 0:
+    if n < 0:
         raise DrawError(f"randperm: {n} numbers can't be permuted")
     if dtype is bool_ or dtype.kind == "complex":
         raise DTypeError(f"randperm is not defined for {dtype.name}")
@@ -236,3 +236,20 @@ def _permutation_abstract(generator: Any, n: int, dtype: DType) -> TensorSpec:
 )
 def permutation(generator: Generator, n: int, dtype: DType) -> Tensor:
     """The numbers below `n`, shuffled."""
+
+
+def _reseed_kernel(xp: Any, engine: Any, seed: int) -> Any:
+    engine.manual_seed(seed)
+    return ()
+
+
+@primitive(
+    "random",
+    abstract=lambda generator, seed: (),
+    kernel=_reseed_kernel,
+    is_random=True,
+    public=False,
+    method=False,
+)
+def reseed(generator: Generator, seed: int) -> tuple[()]:
+    """The stream restarted from a seed: how graphs hold ``manual_seed``."""

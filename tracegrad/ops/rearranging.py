@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tracegrad.dispatch.operator import public_function
+from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentTypeError, IndexRangeError, ShapeError
+from tracegrad.ops._functions import METHODS
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.creation import shape_of
 from tracegrad.ops.views import (
@@ -105,7 +106,7 @@ def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
     return expand(input, *size)  # type: ignore[no-any-return]
 
 
-Tensor.broadcast_to = broadcast_to  # type: ignore[attr-defined]
+METHODS["broadcast_to"] = broadcast_to
 
 
 def _common_shape(*shapes: Any) -> Size:
@@ -210,10 +211,13 @@ def _adjoint(self: Tensor) -> Tensor:
     return turned.conj() if turned.is_complex() else turned  # type: ignore[attr-defined]
 
 
-Tensor.T = property(_reversed_dims)  # type: ignore[attr-defined]
-Tensor.mT = property(_last_two_swapped)  # type: ignore[attr-defined]
-Tensor.H = property(_adjoint)  # type: ignore[attr-defined]
-Tensor.mH = property(_adjoint)  # type: ignore[attr-defined]
+for _name, _getter in {
+    "T": _reversed_dims,
+    "mT": _last_two_swapped,
+    "H": _adjoint,
+    "mH": _adjoint,
+}.items():
+    setattr(Tensor, _name, property(_getter))
 public_function(name="adjoint")(_adjoint)
 
 
@@ -331,3 +335,55 @@ def atleast_2d(*tensors: Any) -> Any:
 def atleast_3d(*tensors: Any) -> Any:
     """Return the tensor(s) with at least three dimensions."""
     return _each(_with_three, tensors)
+
+
+@public_function(method=False)
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """Return all combinations of elements, one of each vector, as rows.
+
+    Raises
+    ------
+    ShapeError
+        If a tensor has more than one dimension.
+    """
+    if len(tensors) == 1:
+        return tensors[0]
+    grids = meshgrid(*tensors, indexing="ij")
+    rows = [unsqueeze(reshape(grid, -1), 1) for grid in grids]
+    return OPERATORS["cat"](rows, 1)  # type: ignore[no-any-return]
+
+
+# -- how many -----------------------------------------------------------------------
+
+
+def _ndimension(self: Tensor) -> int:
+    """Return the number of dimensions."""
+    return self.ndim
+
+
+METHODS["ndimension"] = _ndimension
+METHODS["nelement"] = Tensor.numel
+
+
+@public_function(method=False)
+def numel(input: Tensor) -> int:
+    """Return the number of elements."""
+    return input.numel()
+
+
+@public_function(method=False)
+def is_tensor(obj: Any) -> bool:
+    """Return whether `obj` is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+@public_function(method=False)
+def is_floating_point(input: Tensor) -> bool:
+    """Return whether the dtype is a real floating type."""
+    return input.is_floating_point()
+
+
+@public_function(method=False)
+def is_complex(input: Tensor) -> bool:
+    """Return whether the dtype is complex."""
+    return input.is_complex()

@@ -168,7 +168,7 @@ _SGN = (
     domain=(0.5, 3.0),
 )
 def sgn(input: Tensor) -> Tensor:
-    """Sign of each element; of a complex one, the number of length 1 in its direction."""
+    """Sign of each element; of a complex one, the direction, with length 1."""
 
 
 def _along(change: Any, input: Any, out: Any) -> Any:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from tracegrad.dispatch.operator import OPERATORS, public_function
+from tracegrad.dispatch.results import ValuesIndices
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, int64
-from tracegrad.errors import DTypeError, ShapeError
+from tracegrad.errors import DTypeError, IndexRangeError, ShapeError
+from tracegrad.ops._arrays import cast_array
 from tracegrad.ops._families import composite, primitive
-from tracegrad.ops._pointwise import convert
 from tracegrad.ops._reduction import canonical_dim
-from tracegrad.ops._results import ValuesIndices
-from tracegrad.ops.arithmetic import mul, sub
+from tracegrad.ops.arithmetic import add, mul, sub
 from tracegrad.ops.casts import cast, clone
 from tracegrad.ops.comparison import eq
 from tracegrad.ops.creation import filled
@@ -20,7 +20,7 @@ from tracegrad.ops.joining import cat
 from tracegrad.ops.logical import logical_xor
 from tracegrad.ops.selection import where
 from tracegrad.ops.shaping import fit
-from tracegrad.ops.views import at_dim, slice_
+from tracegrad.ops.views import at_dim, reshape, slice_
 from tracegrad.sizes import Shape
 from tracegrad.spec import TensorSpec
 
@@ -57,7 +57,7 @@ def flipped(input: Tensor, dim: int) -> Tensor:
 
 def _carried(xp: Any, input: Any, dtype: DType) -> Any:
     """Return `input` in the dtype that running results are carried in."""
-    array = convert(xp, input, dtype)
+    array = cast_array(input, dtype.numpy)
     wide = _WIDE.get(dtype.name)
     return array if wide is None else array.astype(wide)
 
@@ -74,9 +74,9 @@ _WIDE = {
 def _cumsum_kernel(xp: Any, input: Any, dim: int, dtype: DType) -> Any:
     array = _carried(xp, input, dtype)
     if array.ndim == 0:
-        return xp.array(convert(xp, array, dtype), copy=True)
+        return xp.array(cast_array(array, dtype.numpy), copy=True)
     running = xp.cumsum(array, axis=dim, dtype=array.dtype)
-    return convert(xp, xp.ascontiguousarray(running), dtype)
+    return cast_array(xp.ascontiguousarray(running), dtype.numpy)
 
 
 @primitive(
@@ -169,9 +169,9 @@ linear_recurrence.vjp(
 def _cumprod_kernel(xp: Any, input: Any, dim: int, dtype: DType) -> Any:
     array = _carried(xp, input, dtype)
     if array.ndim == 0:
-        return xp.array(convert(xp, array, dtype), copy=True)
+        return xp.array(cast_array(array, dtype.numpy), copy=True)
     running = xp.cumprod(array, axis=dim, dtype=array.dtype)
-    return convert(xp, xp.ascontiguousarray(running), dtype)
+    return cast_array(xp.ascontiguousarray(running), dtype.numpy)
 
 
 @primitive(
@@ -396,3 +396,56 @@ def diff(
     parts = [part for part in (prepend, input, append) if part is not None]
     joined = input if len(parts) == 1 else cat(parts, place)
     return differences(joined, n, place)  # type: ignore[no-any-return]
+
+
+@public_function(method=False)
+def trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1
+) -> Tensor:
+    """Return the integral along `dim` by the trapezoidal rule.
+
+    Parameters
+    ----------
+    y : Tensor, shape (...)
+    x : Tensor, optional
+        Where the values are.
+    dx : number
+        How far apart they are, without `x`.
+    dim : int
+
+    Raises
+    ------
+    DTypeError
+        If `y` is bool.
+    IndexRangeError
+        If there is no dimension `dim`.
+
+    Notes
+    -----
+    Source: Abramowitz, Stegun, "Handbook of Mathematical Functions", 25.4.1.
+    """
+    if y.dtype.kind == "bool":
+        raise DTypeError("trapezoid does not take bool")
+    if y.ndim == 0:
+        raise IndexRangeError("trapezoid: a 0-dim tensor has no dimension to sum over")
+    place = canonical_dim("trapezoid", dim, y.ndim)
+    size = y._array.shape[place]
+    total: Any = OPERATORS["sum"]
+    if size == 0:
+        shape = (*y._array.shape[:place], *y._array.shape[place + 1 :])
+        return filled(shape, 0, y.dtype, y.device)  # type: ignore[no-any-return]
+    if x is None:
+        ends: Any = OPERATORS["select"](y, place, 0) + OPERATORS["select"](y, place, -1)
+        return (total(y, place) - ends * 0.5) * dx  # type: ignore[no-any-return]
+    sooner, later = slice_(y, place, 0, size - 1), slice_(y, place, 1, size)
+    width = _widths(x, y.ndim - 1 - place, place)
+    return total(mul(add(sooner, later), width), place) / 2  # type: ignore[no-any-return]
+
+
+def _widths(x: Tensor, dims_after: int, dim: int) -> Tensor:
+    if x.ndim > 1:
+        return diff(x, dim=dim)  # type: ignore[no-any-return]
+    return reshape(diff(x), -1, *(1,) * dims_after)  # type: ignore[no-any-return]
+
+
+public_function(method=False, name="trapz")(trapezoid)

@@ -10,7 +10,7 @@ from tracegrad.dtypes import DType, bool_, uint8
 from tracegrad.errors import ArgumentError, ArgumentValueError, DTypeError
 from tracegrad.ops._functions import Choice, choosing, method
 from tracegrad.ops._pointwise import pointwise
-from tracegrad.ops._promotion import Typed, Types, arithmetic, common
+from tracegrad.ops._promotion import Typed, Types, common
 from tracegrad.ops.bitwise import bitwise_not
 from tracegrad.ops.comparison import eq, ge, gt, le, lt, ne
 
@@ -82,7 +82,7 @@ def _where(
 
 @method("where")
 def _tensor_where(self: Tensor, condition: Any, other: Any) -> Any:
-    """Return elements of this tensor where the condition holds, of `other` elsewhere."""
+    """Return elements of this tensor where the condition holds, else of `other`."""
     return where(condition, self, other)
 
 
@@ -194,6 +194,10 @@ def _numbers(text: str) -> dict[str, str]:
     return {"int": text, "float": text}
 
 
+def _all(text: str) -> dict[str, str]:
+    return {"bool": text, "int": text, "float": text}
+
+
 @pointwise(
     name="clamp",
     numpy=_numbers("np.minimum(np.maximum({input}, {min}), {max})"),
@@ -209,8 +213,8 @@ def clamp_both(input: Tensor, min: Tensor, max: Tensor) -> Tensor:
 
 
 @pointwise(
-    numpy=_numbers("np.maximum({input}, {min})"),
-    c=_numbers("tg_maximum_{t}({input}, {min})"),
+    numpy=_all("np.maximum({input}, {min})"),
+    c=_all("tg_maximum_{t}({input}, {min})"),
     reference=max,
     domain={"input": (0.1, 0.9), "min": (-1.0, 0.0)},
 )
@@ -219,8 +223,8 @@ def clamp_min(input: Tensor, min: Tensor) -> Tensor:
 
 
 @pointwise(
-    numpy=_numbers("np.minimum({input}, {max})"),
-    c=_numbers("tg_minimum_{t}({input}, {max})"),
+    numpy=_all("np.minimum({input}, {max})"),
+    c=_all("tg_minimum_{t}({input}, {max})"),
     reference=min,
     domain={"input": (0.1, 0.9), "max": (1.0, 2.0)},
 )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tracegrad.dispatch.operator import OPERATORS, public_function
+from tracegrad.dispatch.results import ValuesIndices
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_, int64
 from tracegrad.errors import DTypeError, IndexRangeError, ShapeError
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._reduction import canonical_dim
-from tracegrad.ops._results import ValuesIndices
 from tracegrad.ops.casts import cast
 from tracegrad.ops.comparison import ne
 from tracegrad.ops.creation import filled

@@ -11,6 +11,7 @@ from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import DType, float64, uint8
 from tracegrad.errors import ArgumentError, IndexRangeError, ShapeError
 from tracegrad.ops._families import view_family
+from tracegrad.ops._functions import METHODS
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.casts import clone
 from tracegrad.ops.creation import shape_of
@@ -305,7 +306,7 @@ def _view(input: Tensor, *shape: Any, dtype: DType | None = None) -> Tensor:
     return reshaped_view(input, *shape_of(shape))  # type: ignore[no-any-return]
 
 
-Tensor.view = _view  # type: ignore[attr-defined]
+METHODS["view"] = _view
 
 
 # -- expand -----------------------------------------------------------------------

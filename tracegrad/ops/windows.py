@@ -6,10 +6,12 @@ import math
 from typing import Any
 
 from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, public_function
+from tracegrad.dispatch.storage import address_of, storage_offset
 from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import int64
 from tracegrad.errors import ArgumentValueError, ShapeError
 from tracegrad.ops._families import primitive, view_family
+from tracegrad.ops._functions import METHODS
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.creation import counted, stride_order
 from tracegrad.ops.shaping import written_into_zeros, zeros_of
@@ -301,24 +303,8 @@ def as_strided(
 def _offset_in(base: Tensor, view: Tensor) -> int:
     if view is base or view.is_meta:
         return 0
-    first, own = (_address(t._array) for t in (base, view))
+    first, own = (address_of(t._array) for t in (base, view))
     return (own - first) // base.element_size()
-
-
-def _address(array: Any) -> int:
-    interface = getattr(array, "__array_interface__", None)
-    if interface is None:
-        interface = array.__cuda_array_interface__
-    return int(interface["data"][0])
-
-
-def _storage_offset(self: Tensor) -> int:
-    """Return the position of the first element in the storage, in elements."""
-    base = self if self._view is None else self._view.base
-    return _offset_in(base, self)
-
-
-Tensor.storage_offset = _storage_offset  # type: ignore[attr-defined]
 
 
 # -- what is written through a diagonal ------------------------------------------------
@@ -342,10 +328,10 @@ def _fill_diagonal(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
             diagonal(below)[...] = fill_value
         return self
     target = as_strided(
-        self, (min(sizes),), (sum(self.stride()),), _storage_offset(self)
+        self, (min(sizes),), (sum(self.stride()),), storage_offset(self)
     )
     target[...] = fill_value
     return self
 
 
-Tensor.fill_diagonal_ = _fill_diagonal  # type: ignore[attr-defined]
+METHODS["fill_diagonal_"] = _fill_diagonal

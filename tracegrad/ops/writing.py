@@ -29,7 +29,9 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
         If autograd or the memory layout forbids the write.
     """
     if not isinstance(src, Tensor):
-        raise ArgumentTypeError(f"copy_: src must be a Tensor, not {type(src).__name__}")
+        raise ArgumentTypeError(
+            f"copy_: src must be a Tensor, not {type(src).__name__}"
+        )
     if src is self:
         return self
     check_writable(self, "copy_")
@@ -78,7 +80,8 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     if isinstance(value, Tensor):
         if value.ndim:
             raise ShapeError(
-                f"fill_: the value must have no dimensions, not shape {list(value.shape)}"
+                "fill_: the value must have no dimensions, not shape "
+                f"{list(value.shape)}"
             )
         return copy_(self, value)
     if not isinstance(value, bool | int | float | complex):

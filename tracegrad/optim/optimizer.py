@@ -357,7 +357,7 @@ def check_at_least(name: str, low: float, **settings: Any) -> None:
             raise ArgumentError(f"{name}: {what} must be at least {low}, not {value}")
 
 
-def check_fraction(name: str, **settings: float) -> None:
+def check_fraction(name: str, **settings: Any) -> None:
     """Refuse settings outside [0, 1).
 
     Raises

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias, final
 
-from tracegrad.ir.axes import Axes, Domain, add_node
+from tracegrad.ir.axes import Axes, Domain, add_node, start_domain
 from tracegrad.ir.builder import rebuilt
 from tracegrad.ir.fused import fused
 from tracegrad.ir.graph import Graph, Node, Value
@@ -174,7 +174,7 @@ def _fit(
         if new is None:
             return f"{nodes[-1].operator.name} is no part of a fused kernel"
         shape = max(shape, new.shape, key=_extent)
-    domain = Domain(shape)
+    domain = start_domain(nodes, shape)
     axes: dict[Value, Axes] = {}
     for member in nodes:
         found = add_node(member, domain, axes)
@@ -202,7 +202,8 @@ def _start_domain(node: Node) -> Domain | None:
         return Domain(spec.shape)
     if family == "reduction" and "reduction" in node.operator.facts:
         operand = node.inputs[0]
-        assert isinstance(operand, Value) and isinstance(operand.spec, TensorSpec)
+        assert isinstance(operand, Value)
+        assert isinstance(operand.spec, TensorSpec)
         return Domain(operand.spec.shape)
     if node.operator.is_view and len(node.results) == 1:
         return Domain(spec.shape)

@@ -131,6 +131,14 @@ class SpecRecorder:
         """Refuse: there is no value."""
         raise CaptureError("a rule or a composite asked for a tensor's value")
 
+    def reseed(self, generator: Any, seed: int) -> None:
+        """Refuse, as `write`."""
+        raise CaptureError("a rule or a composite seeded a generator")
+
+    def unknown_state(self, generator: Any, how: str) -> None:
+        """Refuse, as `write`."""
+        raise CaptureError(f"a rule or a composite used {how} of a generator")
+
     def created(self, tensor: Tensor, how: str) -> None:
         """Note a tensor made from Python numbers: a constant of the graph."""
         spec = spec_of(tensor)
@@ -172,9 +180,7 @@ def replay(recorder: SpecRecorder, graph: Graph, given: dict[Value, Any]) -> Non
         _replay_node(recorder, node, given)
 
 
-def _replay_node(
-    recorder: SpecRecorder, node: Node, given: dict[Value, Any]
-) -> None:
+def _replay_node(recorder: SpecRecorder, node: Node, given: dict[Value, Any]) -> None:
     recorder.location = node.location
     recorder.scope = node.scope
     operands = tuple(_tensor(operand, given) for operand in node.inputs)

@@ -13,8 +13,9 @@ from tracegrad.codegen.c_family.types import compute_dtype
 from tracegrad.codegen.numpy.emitter import attribute_text
 from tracegrad.codegen.numpy.library import Library
 from tracegrad.codegen.numpy.pointwise import dtype_text, typed
+from tracegrad.device import Device
 from tracegrad.dtypes import DType
-from tracegrad.errors import DivisionError
+from tracegrad.errors import CompileError, DivisionError
 from tracegrad.ir.builder import Names
 from tracegrad.ir.graph import Node, Operand, Value
 from tracegrad.spec import ScalarSpec, TensorSpec
@@ -50,13 +51,25 @@ class Calls:
             return self._pointwise(node, names)
         if "reduction" in facts:
             return self._reduction(node, names)
-        text = _OUT.sub("", self.library.text_of(node))
         values = {
             p.name: _operand(o, names)
             for p, o in zip(node.operator.operands, node.inputs, strict=True)
         }
-        values |= {name: attribute_text(value) for name, value in node.attributes}
-        return _filled(text, values)
+        plain = self.library.plain_text(node)
+        if plain is not None:
+            values |= {name: attribute_text(value) for name, value in node.attributes}
+            return _filled(_OUT.sub("", plain), values)
+        values |= {name: self._attribute(value) for name, value in node.attributes}
+        return _filled(self.library.call_text(node), values)
+
+    def _attribute(self, value: Any) -> str:
+        """Return an attribute as text for a kernel function's source."""
+        if isinstance(value, Device):
+            return "None"
+        text = self.library.data_text(value)
+        if text is None:
+            raise CompileError(f"the attribute {value!r} can't be emitted")
+        return text
 
     def checks(self, node: Node, names: Mapping[Value, str]) -> list[str]:
         """Return the lines that raise where an element has no result."""

@@ -13,7 +13,7 @@ _ARENA = "make_arena"
 def emit_cuda(program: Program) -> Source:
     """Return `program` as CUDA source and the Python that launches it.
 
-    The entry takes and gives what that of the target ``numpy`` does, with CuPy's arrays.
+    The entry takes and gives what that of the target ``numpy`` does, on the device.
 
     Raises
     ------
@@ -50,7 +50,12 @@ def emit_cuda(program: Program) -> Source:
 
 
 def _imports(writer: ModuleWriter) -> list[str]:
-    lines = list(writer.calls.library.imports.values())
-    if any("ml_dtypes" in line.text for line in writer.body):
+    library = writer.calls.library
+    lines = list(library.imports.values())
+    if not {"DType", "Operator"}.isdisjoint(library.functions):
+        lines.insert(0, "from typing import NamedTuple")
+    if any("ml_dtypes" in line.text for line in writer.body) and (
+        "ml_dtypes" not in library.imports
+    ):
         lines.insert(0, "import ml_dtypes")
     return lines

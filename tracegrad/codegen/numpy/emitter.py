@@ -16,20 +16,23 @@ from tracegrad.codegen.numpy.instructions import (
     Exit,
     Expression,
     Loop,
+    Refuse,
 )
 from tracegrad.codegen.numpy.library import Library, operator_text
 from tracegrad.codegen.numpy.pointwise import (
     Literal,
     cast,
     dtype_text,
+    emit_condition,
     emit_expression,
     spec_of,
+    wrapped_number,
 )
 from tracegrad.codegen.program import CallStep, KernelStep, Program
 from tracegrad.device import Device
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dtypes import ALL, DType, bfloat16, float16, float32
-from tracegrad.errors import CompileError
+from tracegrad.errors import CompileError, DivisionError
 from tracegrad.ir.builder import Names
 from tracegrad.ir.graph import (
     BindGrad,
@@ -37,6 +40,7 @@ from tracegrad.ir.graph import (
     Node,
     Operand,
     Value,
+    WriteBack,
     WriteState,
     WriteStorage,
 )
@@ -84,6 +88,8 @@ class Emitter:
 
     def local(self, hint: str, shape: tuple[int, ...], dtype: Any) -> Array:
         """Return a name for what a call returns."""
+        # Not the name of the helper that is called.
+        hint = hint.removeprefix("tg_")
         return Array(self.names.unique(hint), shape, np.dtype(dtype), "result")
 
     def emit(self, instruction: Any) -> None:
@@ -121,7 +127,9 @@ class Emitter:
         producers = self.graph.producers()
         found: set[Value] = set()
         wanted = list(self.graph.outputs)
-        wanted += [w.value for w in self.graph.writes if isinstance(w, BindGrad) and w.value]
+        wanted += [
+            w.value for w in self.graph.writes if isinstance(w, BindGrad) and w.value
+        ]
         while wanted:
             value = wanted.pop()
             found.add(value)
@@ -217,8 +225,9 @@ class Emitter:
             self._pointwise(node, arrays, target)
 
     def _only_broadcast(self, kernel: Kernel, node: Node) -> bool:
-        """Return whether every user of an expanded value is element-wise, and has
-        another operand of the full shape or a planned result.
+        """Return whether all users of an expanded value broadcast by themselves.
+
+        They are element-wise and have another operand of the full shape.
         """
         shape = _shape(node.result)
         users = [n for n in kernel.body.nodes if node.result in n.operands()]
@@ -265,7 +274,9 @@ class Emitter:
             target = self.local(node.result.name, shape, source.dtype)
             target.kind, target.base = "view", source
             self.emit(Expression(text, (source,), target, comment))
-            copy = Call("np.copyto", (given, target), given, into=False, comment=comment)
+            copy = Call(
+                "np.copyto", (given, target), given, into=False, comment=comment
+            )
             self.emit(copy)
             return
         name = self.names.unique(node.result.name)
@@ -286,9 +297,12 @@ class Emitter:
         for operand, parameter, dtype in zip(
             node.inputs, operator.operands, types, strict=True
         ):
-            operands[parameter.name] = self._operand(
-                operand, arrays, _compute(dtype), comment
-            )
+            if facts.narrow_literals and isinstance(operand, int | float | complex):
+                operand = wrapped_number(operand, dtype)
+            operands[parameter.name] = self._operand(operand, arrays, dtype, comment)
+        self._refusal(node, facts.failure(types[-1]), operands, comment)
+        helpers = facts.numpy_helper_texts
+        self.library.functions.update(helpers)
         text = facts.text(types[-1])
         emit_expression(
             self,
@@ -299,7 +313,23 @@ class Emitter:
             target,
             result,
             comment,
+            helpers,
         )
+
+    def _refusal(
+        self,
+        node: Node,
+        condition: str | None,
+        operands: dict[str, Argument],
+        comment: str,
+    ) -> None:
+        """Emit the error for elements that the operator refuses."""
+        if condition is None:
+            return
+        found = emit_condition(self, condition, operands, comment)
+        error = self.library.error(DivisionError)
+        message = f"{node.operator.name}: an integer was divided by zero"
+        self.emit(Refuse(found, error, message, comment))
 
     def _operand(
         self,
@@ -308,15 +338,17 @@ class Emitter:
         dtype: DType,
         comment: str,
     ) -> Argument:
+        computed = _compute(dtype)
         if not isinstance(operand, Value):
-            return Literal.of(operand, dtype)
+            return Literal.of(operand, computed)
         found = arrays[operand]
         if isinstance(found, Array) and found.dtype is None:
-            text = f"{dtype_text(dtype)}({found.name})"
-            target = self.local(found.name, (), dtype.numpy)
+            text = f"{dtype_text(computed)}({found.name})"
+            target = self.local(found.name, (), computed.numpy)
             self.emit(Expression(text, (found,), target, comment))
             return target
-        return cast(self, found, dtype, comment)
+        # To the operand's dtype first: a wider one has no more digits than it.
+        return cast(self, cast(self, found, dtype, comment), computed, comment)
 
     def _reduction(
         self, node: Node, arrays: dict[Value, Argument], target: Array
@@ -325,11 +357,7 @@ class Emitter:
         operand = node.inputs[0]
         assert isinstance(operand, Value)
         comment = _comment(node)
-        wanted = _compute(
-            facts.result_dtype(
-                dict(node.attributes).get("dtype") or spec_of(operand).dtype
-            )
-        )
+        wanted = _compute(spec_of(node.result).dtype)
         source = cast(self, arrays[operand], wanted, comment)
         assert isinstance(source, Array)
         dims = node.attribute("dim")
@@ -337,9 +365,14 @@ class Emitter:
         options = rest.rstrip(")").replace("{x}, ", "")
         options = options.replace("{axis}", repr(dims))
         options = options.replace("{keepdims}", repr(node.attribute("keepdim")))
-        if target.dtype != wanted.numpy:
-            options += ', casting="unsafe"'
-        self.emit(Call(function, (source,), target, options, comment=comment))
+        if target.dtype == wanted.numpy:
+            self.emit(Call(function, (source,), target, options, comment=comment))
+            return
+        carried = self.temporary(target.name, target.shape, wanted.numpy)
+        self.emit(Call(function, (source,), carried, options, comment=comment))
+        copied = Call("np.copyto", (target, carried), target, into=False)
+        copied.comment = comment
+        self.emit(copied)
 
     # -- library operators ----------------------------------------------------------
 
@@ -357,7 +390,9 @@ class Emitter:
             args |= {name: self._kernel_attribute(v) for name, v in node.attributes}
         else:
             args |= {name: attribute_text(v) for name, v in node.attributes}
-        arrays = tuple(a for v in node.operands() if isinstance(a := self.arrays[v], Array))
+        arrays = tuple(
+            a for v in node.operands() if isinstance(a := self.arrays[v], Array)
+        )
         comment = _comment(node)
         if "{out}" in text:
             target = self._buffer(node.result)
@@ -390,12 +425,16 @@ class Emitter:
         comment = _comment(node)
         target = self._buffer(node.result)
         self.arrays[node.result] = target
-        self.emit(Call("np.copyto", (target, base), target, into=False, comment=comment))
+        self.emit(
+            Call("np.copyto", (target, base), target, into=False, comment=comment)
+        )
         region = target.name
         for text, name, attributes in steps:
             texts = {n: attribute_text(v) for n, v in attributes.items()}
             region = _filled(text, {name: region} | texts)
-        self.emit(Call("np.copyto", (region, value), target, into=False, comment=comment))
+        self.emit(
+            Call("np.copyto", (region, value), target, into=False, comment=comment)
+        )
         return True
 
     def _kernel_attribute(self, value: Any) -> str:
@@ -462,7 +501,9 @@ class Emitter:
     def _returns(self) -> None:
         handed: set[int] = set()
         values = list(self.graph.outputs)
-        values += [w.value for w in self.graph.writes if isinstance(w, BindGrad) and w.value]
+        values += [
+            w.value for w in self.graph.writes if isinstance(w, BindGrad) and w.value
+        ]
         for value in values:
             array = self.arrays[value]
             assert isinstance(array, Array)
@@ -472,6 +513,11 @@ class Emitter:
                 array = copy
             handed.add(id(array))
             self.body.returned.append(array)
+
+
+def _bound(write: WriteBack) -> Value | None:
+    """Return the value that a write binds as a gradient, if it does."""
+    return write.value if isinstance(write, BindGrad) else None
 
 
 def attribute_text(value: Any) -> str:

@@ -135,7 +135,30 @@ class Exit:
         return iter((self.array,))
 
 
-Instruction: TypeAlias = Call | Expression | Loop | Exit
+@final
+@dataclass(slots=True, eq=False)
+class Refuse:
+    """Raise an error where any element of an array is true.
+
+    Attributes
+    ----------
+    array : Array or str
+    error : str
+        The class's name in the emitted module.
+    message : str
+    """
+
+    array: Argument
+    error: str
+    message: str
+    comment: str = ""
+
+    def arrays(self) -> Iterator[Array]:
+        """Iterate over the arrays that are read."""
+        return iter((self.array,) if isinstance(self.array, Array) else ())
+
+
+Instruction: TypeAlias = Call | Expression | Loop | Exit | Refuse
 
 
 @final

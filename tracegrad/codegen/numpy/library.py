@@ -12,7 +12,7 @@ from types import FunctionType, ModuleType
 from typing import Any, final
 
 from tracegrad.dispatch.operator import OpDef
-from tracegrad.dtypes import DType
+from tracegrad.dtypes import ALL, DType
 from tracegrad.errors import CompileError, TracegradError
 from tracegrad.ir.graph import Node
 from tracegrad.spec import TensorSpec
@@ -57,7 +57,9 @@ class Library:
     def add(self, function: Callable[..., Any], name: str = "") -> str:
         """Add the source of `function` and of what it calls; return its name."""
         if not isinstance(function, FunctionType):
-            raise CompileError(f"{function!r} is no plain function, it can't be emitted")
+            raise CompileError(
+                f"{function!r} is no plain function, it can't be emitted"
+            )
         called = name or function.__name__
         if called in self.functions:
             return called
@@ -72,7 +74,9 @@ class Library:
 
     def _add_globals(self, function: FunctionType) -> None:
         if function.__code__.co_freevars:
-            raise CompileError(f"{function.__qualname__} is a closure, it can't be emitted")
+            raise CompileError(
+                f"{function.__qualname__} is a closure, it can't be emitted"
+            )
         for name in _global_names(function):
             if name in function.__globals__:
                 module = function.__module__
@@ -82,9 +86,7 @@ class Library:
         if isinstance(value, ModuleType):
             self.imports[name] = f"import {value.__name__} as {name}"
         elif isinstance(value, type) and issubclass(value, TracegradError):
-            builtin = next(b for b in value.__mro__ if b.__module__ == "builtins")
-            self.names[name] = value
-            self.functions.setdefault(name, f"{name} = {builtin.__name__}")
+            self.error(value)
         elif isinstance(value, FunctionType) and _is_ours(value):
             self.add(value, name)
         elif (text := self.data_text(value)) is not None:
@@ -93,6 +95,14 @@ class Library:
         else:
             origin = getattr(value, "__module__", None) or module
             self.imports[name] = f"from {origin} import {name}"
+
+    def error(self, cls: type) -> str:
+        """Add an error class; return its name in the module."""
+        builtin = next(b for b in cls.__mro__ if b.__module__ == "builtins")
+        self.names[cls.__qualname__] = cls
+        text = f"{cls.__qualname__} = {builtin.__name__}"
+        self.functions.setdefault(cls.__qualname__, text)
+        return cls.__qualname__
 
     def data_text(self, value: Any) -> str | None:
         """Return text that makes `value`, or None if it is not plain data."""
@@ -117,14 +127,31 @@ class Library:
             return "{" + ", ".join(f"{k}: {v}" for k, v in pairs) + "}"
         return None
 
+    def settle(self) -> None:
+        """Let a module that needs tracegrad take its dtypes from there as well.
+
+        Its functions compare dtypes by identity with what tracegrad's functions give.
+        """
+        if not any("tracegrad.dtypes" in line for line in self.imports.values()):
+            return
+        for dtype in ALL:
+            name = "bool_" if dtype.name == "bool" else dtype.name
+            if self.functions.pop(name, None) is not None:
+                self.imports[name] = f"from tracegrad.dtypes import {name}"
+        self.functions.pop("DType", None)
+
     def operator(self, operator: OpDef) -> str:
         """Add an operator that an attribute names, a step of a view path."""
         if operator.kernel is None:
             raise CompileError(f"{operator.name} has no kernel to emit")
         kernel = self.add(operator.kernel, "_" + operator.name)
         self.functions.setdefault("Operator", _OPERATOR_CLASS)
-        flags = {k: bool(operator.facts.get(k)) for k in _OPERATOR_FACTS}
-        return f"Operator({kernel}, {operator.name!r}, {flags!r})"
+        logical = operator.facts.get("logical")
+        facts = "{}"
+        if logical is not None:
+            inner = self.add(logical["kernel"], f"_{operator.name}_logical")
+            facts = f"{{'logical': {{'kernel': {inner}}}}}"
+        return f"Operator({kernel}, {operator.name!r}, {facts})"
 
     def dtype(self, dtype: DType) -> str:
         """Add what kernels know of a dtype; return its name in the module."""
@@ -151,23 +178,29 @@ def operator_text(operator: OpDef, attributes: dict[str, Any]) -> str | None:
     return found if isinstance(found, str) else None
 
 
-_OPERATOR_FACTS = ("shape_only", "broadcasts")
-
-_OPERATOR_CLASS = """class Operator(NamedTuple):
-    """ + '"""A view operator that an attribute names."""' + """
+_OPERATOR_CLASS = (
+    """class Operator(NamedTuple):
+    """
+    + '"""A view operator that an attribute names."""'
+    + """
 
     kernel: object
     name: str
     facts: dict"""
+)
 
-_DTYPE_CLASS = """class DType(NamedTuple):
-    """ + '"""What the functions below ask of an element type."""' + """
+_DTYPE_CLASS = (
+    """class DType(NamedTuple):
+    """
+    + '"""What the functions below ask of an element type."""'
+    + """
 
     name: str
     kind: str
     itemsize: int
     signed: bool
     numpy: np.dtype"""
+)
 
 
 def _allows(facts: dict[str, Any], node: Node) -> bool:
@@ -239,5 +272,3 @@ def _lambda_in(function: FunctionType) -> ast.Lambda:
 def _arguments(args: ast.arguments) -> list[ast.arg]:
     found = [*args.posonlyargs, *args.args, *args.kwonlyargs]
     return found + [a for a in (args.vararg, args.kwarg) if a is not None]
-
-

@@ -79,6 +79,11 @@ def spec_of(value: Value) -> TensorSpec:
     return value.spec
 
 
+def wrapped_number(value: Any, dtype: DType) -> Any:
+    """Return a Python number as `dtype` holds it."""
+    return dtype.numpy.type(_evaluated(typed(value, dtype))).item()
+
+
 def typed(value: Any, dtype: DType) -> str:
     """Return a Python number as text of the kind that `dtype` computes with."""
     if dtype.kind == "float" and isinstance(value, int):
@@ -127,6 +132,7 @@ def emit_expression(
     target: Array,
     result: DType,
     comment: str,
+    helpers: dict[str, str],
 ) -> None:
     """Emit the calls that compute `text` into `target`.
 
@@ -144,10 +150,26 @@ def emit_expression(
     result : DType
         The dtype `target` must have.
     comment : str
+    helpers : dict
+        Sources of the functions that `text` calls besides NumPy's.
     """
-    tree = ast.parse(re.sub(r"\{(\w+)\}", r"\1", text), mode="eval").body
-    writer = _Writer(sink, operands, attributes, comment)
-    writer.into(tree, target, result)
+    _Writer(sink, operands, attributes, comment, helpers).into(
+        _tree(text), target, result
+    )
+
+
+def emit_condition(
+    sink: Sink,
+    text: str,
+    operands: dict[str, Argument],
+    comment: str,
+) -> Argument:
+    """Emit the calls that compute a condition; return what holds it."""
+    return _Writer(sink, operands, {}, comment, {})._argument(_tree(text))
+
+
+def _tree(text: str) -> ast.expr:
+    return ast.parse(re.sub(r"\{(\w+)\}", r"\1", text), mode="eval").body
 
 
 class _Writer:
@@ -157,11 +179,15 @@ class _Writer:
         operands: dict[str, Argument],
         attributes: dict[str, str],
         comment: str,
+        helpers: dict[str, str],
     ) -> None:
         self.sink = sink
         self.operands = operands
         self.attributes = attributes
         self.comment = comment
+        self.helpers: dict[str, Any] = {"np": np}
+        for source in helpers.values():
+            exec(source, self.helpers)
 
     def into(self, tree: ast.expr, target: Array, result: DType) -> None:
         """Emit `tree` so that `target` holds it."""
@@ -180,9 +206,8 @@ class _Writer:
                 self.sink.emit(Expression(found, arrays, target, self.comment))
                 return
         value = self._argument(tree)
-        if isinstance(value, Array) and value.dtype != target.dtype:
-            if not np.can_cast(value.dtype, target.dtype, "same_kind"):
-                value = cast(self.sink, value, result, self.comment)
+        if isinstance(value, Array) and not _copies(value, target):
+            value = cast(self.sink, value, result, self.comment)
         self.sink.emit(
             Call("np.copyto", (target, value), target, into=False, comment=self.comment)
         )
@@ -215,28 +240,34 @@ class _Writer:
     def _folded(self, tree: ast.expr) -> str | None:
         """Return the text of what depends on no array, computed as a kernel would."""
         names = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name)]
-        scope: dict[str, Any] = {"np": np}
+        scope: dict[str, Any] = dict(self.helpers)
+        known = len(scope)
         for name in names:
             operand = self.operands.get(name)
             if isinstance(operand, Literal):
                 scope[name] = operand.dtype.numpy.type(_evaluated(operand))
-            elif name != "np":
+            elif name in self.attributes:
+                scope[name] = _evaluated(self.attributes[name])
+            elif name not in self.helpers:
                 return None
-        if len(scope) == 1:
+        if len(scope) == known:
             return None
         with np.errstate(all="ignore"):
-            value = eval(ast.unparse(tree), scope)  # noqa: S307 - our own definition
-        return literal_text(value.item())
+            value = eval(ast.unparse(tree), scope)
+        return literal_text(getattr(value, "item", lambda: value)())
 
     def _argument(self, tree: ast.expr) -> Argument:
         """Return `tree` as an argument, computed before where it is a call."""
         tree = self._chosen(tree)
-        if not isinstance(tree, ast.Name) and (folded := self._folded(tree)) is not None:
+        if (
+            not isinstance(tree, ast.Name)
+            and (folded := self._folded(tree)) is not None
+        ):
             return folded
         if isinstance(tree, ast.Name):
             if tree.id in self.operands:
                 return self.operands[tree.id]
-            return self.attributes[tree.id]
+            return self.attributes.get(tree.id, tree.id)
         if isinstance(tree, ast.Constant):
             return literal_text(tree.value)
         called = self._ufunc_call(tree)
@@ -295,16 +326,46 @@ class _Writer:
 
     def _called(self, tree: ast.Call) -> tuple[str, tuple[Array, ...], Any]:
         args = [self._argument(a) for a in tree.args]
+        if not ast.unparse(tree.func).startswith("np."):
+            # Our own functions take arrays and typed numbers, as eager kernels do.
+            args = [_typed_literal(a) for a in args]
         arrays = tuple(a for a in args if isinstance(a, Array))
         texts = [a.name if isinstance(a, Array) else a for a in args]
         texts += [f"{k.arg}={ast.unparse(k.value)}" for k in tree.keywords]
         text = f"{ast.unparse(tree.func)}({', '.join(texts)})"
-        return text, arrays, _called_dtype(tree, args)
+        return text, arrays, self._called_dtype(tree, args)
+
+    def _called_dtype(self, tree: ast.Call, args: list[Argument]) -> Any:
+        """Return the dtype a non-ufunc call gives, by calling it on empty arrays."""
+        scope = self.helpers | {"complex": complex}
+
+        def evaluated(text: str) -> Any:
+            return eval(text, scope)
+
+        function = evaluated(ast.unparse(tree.func))
+        given = [
+            np.empty((0,), a.dtype) if isinstance(a, Array) else evaluated(a)
+            for a in args
+        ]
+        keywords = {str(k.arg): evaluated(ast.unparse(k.value)) for k in tree.keywords}
+        with np.errstate(all="ignore"):
+            return function(*given, **keywords).dtype
 
     def _result_dtype(self, function: str, args: tuple[Argument, ...]) -> Any:
         ufunc = getattr(np, function.removeprefix("np."))
         given = tuple(_weak_or_dtype(a) for a in args)
         return ufunc.resolve_dtypes((*given, None))[-1]
+
+
+def _typed_literal(argument: Argument) -> Argument:
+    if isinstance(argument, Literal):
+        return f"{dtype_text(argument.dtype)}({argument})"
+    return argument
+
+
+def _copies(value: Array, target: Array) -> bool:
+    """Return whether NumPy's plain copy converts `value` as the operator does."""
+    return bool(np.can_cast(value.dtype, target.dtype, "same_kind"))
 
 
 def _takes_any_array(target: Array) -> bool:
@@ -335,18 +396,7 @@ def _weak_or_dtype(argument: Argument) -> Any:
 
 
 def _evaluated(text: str) -> Any:
-    return eval(text, {"np": np, "complex": complex})  # noqa: S307 - our own text
-
-
-def _called_dtype(tree: ast.Call, args: list[Argument]) -> Any:
-    """Return the dtype a non-ufunc call gives, by calling it on empty arrays."""
-    function = _evaluated(ast.unparse(tree.func))
-    given = [
-        np.empty((0,), a.dtype) if isinstance(a, Array) else _evaluated(a) for a in args
-    ]
-    keywords = {str(k.arg): _evaluated(ast.unparse(k.value)) for k in tree.keywords}
-    with np.errstate(all="ignore"):
-        return function(*given, **keywords).dtype
+    return eval(text, {"np": np, "complex": complex})
 
 
 def _broadcast(args: tuple[Argument, ...]) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ from tracegrad.codegen.numpy.instructions import (
     Exit,
     Expression,
     Loop,
+    Refuse,
 )
 from tracegrad.codegen.numpy.plan import Plan
 from tracegrad.codegen.numpy.pointwise import dtype_text
@@ -40,6 +41,10 @@ def _lines(instruction: Any, done: set[Array]) -> Iterator[str]:
     if isinstance(instruction, Exit):
         yield f"if {instruction.array.name}.item() != {instruction.expected!r}:"
         yield _commented(f"    return None, {instruction.index}", instruction.comment)
+        return
+    if isinstance(instruction, Refuse):
+        yield _commented(f"if np.any({_name(instruction.array)}):", instruction.comment)
+        yield f"    raise {instruction.error}({instruction.message!r})"
         return
     if isinstance(instruction, Expression):
         text = f"{instruction.target.name} = {instruction.text}"

@@ -21,6 +21,7 @@ def emit_numpy(program: Program) -> Source:
     """Return `program` as NumPy source."""
     emitter = Emitter(program)
     body = emitter.run()
+    emitter.library.settle()
     defer_writes(body)
     memory = plan(body)
     graph = program.graph
@@ -38,9 +39,7 @@ def emit_numpy(program: Program) -> Source:
         returned=[a.name if isinstance(a, Array) else a for a in body.returned],
         commits=commit_texts(body.commits),
     )
-    constants = {
-        _name(emitter.arrays[c.value]): c.array for c in graph.constants
-    }
+    constants = {_name(emitter.arrays[c.value]): c.array for c in graph.constants}
     return Source("numpy", text, entry, "make_arena", constants, emitter.library.names)
 
 

@@ -218,7 +218,7 @@ class ModuleNaming:
                     f"{type(found).__name__} has no module {name!r} (of {target!r})"
                 )
             found = found._modules[name]
-        return found  # type: ignore[no-any-return]
+        return found
 
     def get_parameter(self, target: str) -> Parameter:
         """Return the parameter of a dotted name.
@@ -228,7 +228,7 @@ class ModuleNaming:
         AttributeError
             If there is none.
         """
-        return self._member("_parameters", target)  # type: ignore[no-any-return]
+        return self._member("_parameters", target)
 
     def get_buffer(self, target: str) -> Tensor:
         """Return the buffer of a dotted name.
@@ -238,7 +238,7 @@ class ModuleNaming:
         AttributeError
             If there is none.
         """
-        return self._member("_buffers", target)  # type: ignore[no-any-return]
+        return self._member("_buffers", target)
 
     def _member(self, kind: str, target: str) -> Any:
         path, _, name = target.rpartition(".")

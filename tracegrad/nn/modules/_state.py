@@ -106,7 +106,7 @@ class ModuleState:
                 module.state_dict(destination=result, prefix=below, keep_vars=keep_vars)
         for hook in hooks_of(self._state_hooks, "save"):
             hook.function(self, result, prefix, {})
-        return result  # type: ignore[no-any-return]
+        return result
 
     def _own_state(self) -> dict[str, Tensor]:
         """Return the module's own parameters and persistent buffers."""

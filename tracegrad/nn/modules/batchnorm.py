@@ -170,7 +170,7 @@ class _InstanceNorm(_RunningStatistics):
         """Return `input` normalized per example and channel."""
         self._check_input(input)
         if input.ndim < self._ranks[-1]:
-            return self._normalized(input.unsqueeze(0)).squeeze(0)  # type: ignore[attr-defined, no-any-return]
+            return self._normalized(input.unsqueeze(0)).squeeze(0)  # type: ignore[attr-defined]
         return self._normalized(input)
 
     def _normalized(self, input: Tensor) -> Tensor:

@@ -112,7 +112,8 @@ class Sequential(_Listed):
 
     def forward(self, input: Any) -> Any:
         """Run the modules one after the other."""
-        for module in self._modules.values():
+        modules: Any = self._modules
+        for module in modules.values():
             input = module(input)
         return input
 
@@ -323,8 +324,8 @@ class ParameterDict(Module):
 
 def _parameter(value: Any) -> Parameter | None:
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
-        return Parameter(value)  # type: ignore[no-any-return]
-    return value  # type: ignore[no-any-return]
+        return Parameter(value)
+    return value
 
 
 def _described(parameters: Mapping[str, Any]) -> str:

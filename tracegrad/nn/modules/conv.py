@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracegrad.dispatch.tensor import Tensor
+from tracegrad.dispatch.tensor import Parameter, Tensor
 from tracegrad.errors import ArgumentError
 from tracegrad.nn import functional
 from tracegrad.nn.modules.linear import empty_parameter, reset_affine
@@ -28,6 +28,7 @@ class _Conv(Module):
 
     rank: int
     transposed = False
+    bias: Parameter | None
 
     def __init__(
         self,
@@ -55,7 +56,7 @@ class _Conv(Module):
         self.out_channels = out_channels
         self.kernel_size = numbers(kernel_size, self.rank)
         self.stride = numbers(stride, self.rank)
-        self.padding = (
+        self.padding: Any = (
             padding if isinstance(padding, str) else numbers(padding, self.rank)
         )
         self.dilation = numbers(dilation, self.rank)

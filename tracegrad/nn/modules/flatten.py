@@ -24,7 +24,7 @@ class Flatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return `input` with the dimensions joined."""
-        return input.flatten(self.start_dim, self.end_dim)  # type: ignore[attr-defined, no-any-return]
+        return input.flatten(self.start_dim, self.end_dim)  # type: ignore[attr-defined]
 
     def extra_repr(self) -> str:
         """Return the dimensions."""
@@ -47,7 +47,7 @@ class Unflatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return `input` with the dimension split."""
-        return input.unflatten(self.dim, self.unflattened_size)  # type: ignore[attr-defined, no-any-return]
+        return input.unflatten(self.dim, self.unflattened_size)  # type: ignore[attr-defined]
 
     def extra_repr(self) -> str:
         """Return the dimension and its sizes."""

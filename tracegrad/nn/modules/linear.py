@@ -143,7 +143,7 @@ class Bilinear(Module):
 def empty_parameter(shape: tuple[int, ...], device: Any, dtype: Any) -> Parameter:
     """Return a parameter whose values are to be set."""
     data = zeros(*shape, device=device, dtype=dtype)
-    return Parameter(data)  # type: ignore[no-any-return]
+    return Parameter(data)
 
 
 def reset_affine(weight: Tensor, bias: Tensor | None) -> None:

@@ -224,7 +224,8 @@ class Module(ModuleNaming, ModuleState):
         """Replace the data of all parameters and buffers by what `fn` makes of it."""
         for module in self.children():
             module._apply(fn)
-        for parameter in self._parameters.values():
+        parameters: dict[str, Any] = self._parameters
+        for parameter in parameters.values():
             if parameter is None:
                 continue
             parameter.data = fn(parameter.data)
@@ -299,9 +300,9 @@ class Module(ModuleNaming, ModuleState):
             f"({name}): {_indented(repr(module))}"
             for name, module in self._modules.items()
         ]
-        if not lines:
+        head = extra.split("\n") if extra else []
+        if not lines and len(head) < 2:
             return f"{self._get_name()}({extra})"
-        head = [*extra.split("\n")] if extra else []
         body = "\n  ".join([*head, *lines])
         return f"{self._get_name()}(\n  {body}\n)"
 
@@ -319,7 +320,7 @@ def clear_grad(parameter: Tensor, set_to_none: bool) -> None:
         # Without a look at it: a captured step need not know.
         parameter.grad = None
         return
-    gradient = parameter.grad
+    gradient: Any = parameter.grad
     if gradient is None:
         return
     if gradient.grad_fn is not None:

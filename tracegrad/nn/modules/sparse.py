@@ -72,7 +72,8 @@ class Embedding(Module):
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
-                self.weight[self.padding_idx].fill_(0)
+                row: Any = self.weight
+                row[self.padding_idx].fill_(0)
 
     @classmethod
     def from_pretrained(

@@ -29,7 +29,6 @@ def _norm(x: Any, order: float) -> Any:
     return (x.abs() ** order).sum() ** (1.0 / order)
 
 
-@no_grad()
 def get_total_norm(
     tensors: Tensors,
     norm_type: float = 2.0,
@@ -59,18 +58,18 @@ def get_total_norm(
     """
     listed = _listed(tensors)
     if not listed:
-        return zeros()  # type: ignore[no-any-return]
+        return zeros()
     order = float(norm_type)
-    total: Any = _norm(stack([_norm(x, order) for x in listed]), order)
+    with no_grad():
+        total: Any = _norm(stack([_norm(x, order) for x in listed]), order)
     if error_if_nonfinite and not bool(total.isfinite()):
         raise GradientError(
             f"the total norm of order {order} of the gradients is not finite; "
             "error_if_nonfinite=False scales by it anyway"
         )
-    return total  # type: ignore[no-any-return]
+    return total
 
 
-@no_grad()
 def clip_grads_with_norm_(
     parameters: Tensors,
     max_norm: float,
@@ -87,11 +86,13 @@ def clip_grads_with_norm_(
     foreach : bool, optional
         Accepted for PyTorch's sake; changes nothing.
     """
-    # Multiplied in any case: a condition would read the norm's value.
-    factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)  # type: ignore[operator]
-    for parameter in _listed(parameters):
-        if parameter.grad is not None:
-            parameter.grad.mul_(factor)  # type: ignore[attr-defined]
+    with no_grad():
+        ratio: Any = float(max_norm) / (total_norm + 1e-6)  # type: ignore[operator]
+        # Multiplied in any case: a condition would read the norm's value.
+        factor = ratio.clamp(max=1.0)
+        for parameter in _listed(parameters):
+            if parameter.grad is not None:
+                parameter.grad.mul_(factor)  # type: ignore[attr-defined]
 
 
 def clip_grad_norm_(
@@ -136,7 +137,6 @@ def clip_grad_norm_(
     return total
 
 
-@no_grad()
 def clip_grad_value_(
     parameters: Tensors, clip_value: float, foreach: bool | None = None
 ) -> None:
@@ -150,6 +150,7 @@ def clip_grad_value_(
         Accepted for PyTorch's sake; changes nothing.
     """
     bound = float(clip_value)
-    for parameter in _listed(parameters):
-        if parameter.grad is not None:
-            parameter.grad.clamp_(min=-bound, max=bound)  # type: ignore[attr-defined]
+    with no_grad():
+        for parameter in _listed(parameters):
+            if parameter.grad is not None:
+                parameter.grad.clamp_(min=-bound, max=bound)  # type: ignore[attr-defined]

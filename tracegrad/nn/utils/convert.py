@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ShapeError
@@ -20,10 +21,10 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     -------
     Tensor, shape (total,)
     """
-    return cat([p.reshape(-1) for p in parameters])  # type: ignore[attr-defined, no-any-return]
+    return cat([p.reshape(-1) for p in parameters])  # type: ignore[attr-defined]
 
 
-def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
     """Give parameters the elements of a vector, as views of it.
 
     Parameters
@@ -44,5 +45,5 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
                 f"vector_to_parameters: {vec.numel()} elements are too few for the "
                 "parameters"
             )
-        parameter.data = vec[start:stop].view(parameter.shape).data  # type: ignore[index]
+        parameter.data = vec[start:stop].view(parameter.shape).data
         start = stop

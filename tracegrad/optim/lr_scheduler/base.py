@@ -19,7 +19,7 @@ def set_lr(group: dict[str, Any], value: float) -> None:
 
 def number(value: Any) -> float:
     """Return a step size as a Python number."""
-    return value.item() if isinstance(value, Tensor) else value
+    return value.item() if isinstance(value, Tensor) else value  # type: ignore[no-any-return]
 
 
 class LRScheduler:

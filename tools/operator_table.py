@@ -1,0 +1,83 @@
+"""The page that lists the operators, made of the registry."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+
+from tracegrad.cli.describe import Row, describe, place_of, signature_text, summary_of
+from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, OpDef
+
+_HEAD = """\
+# Operators
+
+Written by `tools/generate.py` from the registry, not by hand. `tracegrad ops show NAME`
+prints all there is to know of one operator.
+
+- *dtypes*: the kinds that the floating operands of its tests may have instead, found by
+  trying. Nothing where no operand is floating.
+- *gradient*: `yes` where it states a derivative, `zero` where that is 0, `of its body`
+  where it is made of other operators.
+- *fuses*: what it is in a fused kernel.
+
+Names in *italics* stand in graphs only.
+"""
+_COLUMNS = (
+    "name",
+    "signature",
+    "family",
+    "dtypes",
+    "gradient",
+    "in place",
+    "fuses",
+    "what it does",
+)
+
+
+def operator_table() -> str:
+    """Return the page."""
+    # Defines an operator that stands in graphs only.
+    import_module("tracegrad.ir")
+    return "\n".join([_HEAD, *_sections(), *_functions()])
+
+
+def _sections() -> Iterator[str]:
+    by_file: dict[str, list[OpDef]] = {}
+    for operator in OPERATORS.values():
+        file = place_of(operator.function).rpartition(":")[0]
+        by_file.setdefault(file, []).append(operator)
+    for file, operators in sorted(by_file.items()):
+        yield f"## [{file}](../{file})\n"
+        yield _line(_COLUMNS)
+        yield _line(["---"] * len(_COLUMNS))
+        for operator in sorted(operators, key=lambda each: each.name):
+            yield _line(_cells(describe(operator), operator.public))
+        yield ""
+
+
+def _cells(row: Row, public: bool) -> list[str]:
+    return [
+        f"`{row.name}`" if public else f"*`{row.name}`*",
+        f"`{row.signature}`",
+        row.family,
+        row.dtypes,
+        row.gradient,
+        f"`{row.inplace}`" if row.inplace else "",
+        row.fuses,
+        row.summary,
+    ]
+
+
+def _functions() -> Iterator[str]:
+    yield "## Functions that choose among operators\n"
+    yield _line(("name", "signature", "what it does"))
+    yield _line(["---"] * 3)
+    for name, definition in sorted(FUNCTIONS.items()):
+        signature = signature_text(inspect.signature(definition.function))
+        yield _line((f"`{name}`", f"`{signature}`", summary_of(definition.function)))
+    yield ""
+
+
+def _line(cells: list[str] | tuple[str, ...]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
