@@ -6,6 +6,7 @@ Both libraries run in one process, in turns, on one thread; the table shows medi
 over the rounds. What is timed does almost no arithmetic: the time is overhead.
 """
 
+import platform
 import statistics
 import sys
 import time
@@ -97,27 +98,42 @@ CASES = (
 )
 
 
-def measure(case: Case, rounds: int) -> tuple[float, float]:
-    """Return the medians of tracegrad and PyTorch, in microseconds."""
+def measure(case: Case, rounds: int) -> tuple[float, float, float, float]:
+    """Return the medians of both in microseconds, and the extreme ratios."""
     ours, theirs = case.make(tg), case.make(torch)
     pairs = [(ours(), theirs()) for _ in range(rounds)]
+    ratios = [mine / other for mine, other in pairs]
     mine = statistics.median(pair[0] for pair in pairs)
     other = statistics.median(pair[1] for pair in pairs)
-    return mine * 1e6, other * 1e6
+    return mine * 1e6, other * 1e6, min(ratios), max(ratios)
+
+
+def check_results() -> None:
+    """Make sure that both compute the same before anything is timed."""
+    gradients = []
+    for lib in (tg, torch):
+        x, y = operands(lib, True, True)
+        chain_of(x, y).sum().backward()
+        gradients.append((x.grad.numpy(), y.grad.numpy()))
+    for mine, other in zip(*gradients, strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-4)
 
 
 def main(rounds: int) -> None:
     """Print the table."""
     torch.set_num_threads(1)
+    check_results()
     print(
-        f"{'microseconds per operator':36}{'tracegrad':>10}{'torch':>10}{'ratio':>8}"
-        f"{'bound':>8}"
+        f"Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"PyTorch {torch.__version__}, {platform.machine()}, one thread, "
+        f"{rounds} rounds; microseconds per operator"
     )
+    print(f"{'':34}{'tracegrad':>10}{'torch':>8}{'ratio':>7}{'spread':>14}{'bound':>7}")
     for case in CASES:
-        mine, other = measure(case, rounds)
+        mine, other, low, high = measure(case, rounds)
         print(
-            f"{case.name:36}{mine:10.2f}{other:10.2f}{mine / other:8.2f}"
-            f"{case.bound:8.1f}"
+            f"{case.name:34}{mine:10.2f}{other:8.2f}{mine / other:7.2f}"
+            f"{low:7.2f}-{high:5.2f} {case.bound:7.1f}"
         )
 
 

@@ -33,6 +33,7 @@ from tracegrad import linalg as linalg
 from tracegrad import nn as nn
 from tracegrad import optim as optim
 from tracegrad import passes as passes
+from tracegrad import testing as testing
 from tracegrad.api import trace as trace
 import builtins
 from collections.abc import Sequence

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
+from tracegrad.codegen.cuda.target import emit_cuda
 from tracegrad.codegen.numpy.target import emit_numpy
-from tracegrad.codegen.program import program_of
+from tracegrad.codegen.program import Program, program_of
 from tracegrad.codegen.source import Source
+from tracegrad.errors import CompileError
 from tracegrad.ir.graph import Graph, Value
 from tracegrad.passes.manager import PassManager
 from tracegrad.passes.pipeline import PIPELINE
@@ -39,11 +42,37 @@ def optimized(graph: Graph) -> Graph:
     return PassManager(PIPELINE).run(graph)
 
 
-def compile_graph(graph: Graph, target: str = "numpy") -> Compiled:
-    """Return `graph` compiled for a target."""
+TARGETS: dict[str, Callable[[Program], Source]] = {
+    "numpy": emit_numpy,
+    "cuda": emit_cuda,
+}
+
+
+def target_for(graph: Graph, wanted: str) -> str:
+    """Return the target that ``"auto"`` means for a graph; others as they are."""
+    if wanted != "auto":
+        return wanted
+    specs = [v.spec for v in graph.inputs if isinstance(v.spec, TensorSpec)]
+    return "cuda" if any(s.device.type == "cuda" for s in specs) else "numpy"
+
+
+def compile_graph(graph: Graph, target: str = "auto") -> Compiled:
+    """Return `graph` compiled for a target.
+
+    Raises
+    ------
+    CompileError
+        If the target can't express the graph, or what it needs is not installed.
+    """
     final_graph = optimized(graph)
-    source = emit_numpy(program_of(final_graph))
-    return Compiled(final_graph, source, Executable(source))
+    name = target_for(final_graph, target)
+    source = TARGETS[name](program_of(final_graph))
+    try:
+        return Compiled(final_graph, source, Executable(source))
+    except ImportError as error:
+        raise CompileError(
+            f"the target {name!r} needs a package that is missing: {error.name}"
+        ) from error
 
 
 @final
@@ -63,7 +92,7 @@ class DerivedProgram:
         Of the outputs that carry gradient, where there are several.
     """
 
-    def __init__(self, graph: Graph, target: str = "numpy") -> None:
+    def __init__(self, graph: Graph, target: str = "auto") -> None:
         self.derived: Derived = derive(graph)
         self.target = target
         self.forward = compile_graph(self.derived.forward, target)

@@ -577,6 +577,15 @@ def what_an_entry_says(lib: Any) -> Any:
     return fn.name(), first.name()[-14:], index, second, other, fn.metadata
 
 
+@case(70, ["CopySlices", "AddBackward0", "SumBackward0", "LogSoftmaxBackward0"])
+def names_of_entries(lib: Any) -> Any:
+    x = leaf(lib, 1.0, 2.0)
+    y = x * 1
+    y[1:].mul_(2)
+    made = (y, x + 1, x.sum(), x.log_softmax(0))
+    return [t.grad_fn.name().rsplit("::")[-1] for t in made]
+
+
 @case(70, [True, True])
 def the_leaf_of_an_entry(lib: Any) -> Any:
     x = leaf(lib, 1.0)
@@ -1054,6 +1063,7 @@ def an_inference_tensor_requires_no_gradient(lib: Any) -> Any:
 def inside_inference_mode(lib: Any) -> Any:
     x = lib.ones(2)
     with lib.inference_mode():
+        assert lib.tensor([1.0]).is_inference()
         view, made = x[1:], x * 1
         made.add_(1)
         active = lib.is_inference_mode_enabled()

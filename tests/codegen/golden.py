@@ -49,7 +49,8 @@ def _with_lines(graph: Graph) -> Graph:
     (node,) = graph.nodes
     body = node.attribute("graph")
     nodes = tuple(
-        replace(n, location=Location("model.py", k)) for k, n in enumerate(body.nodes, 1)
+        replace(node, location=Location("model.py", line))
+        for line, node in enumerate(body.nodes, 1)
     )
     whole: Node = replace(node, attributes=(("graph", replace(body, nodes=nodes)),))
     return replace(graph, nodes=(whole,))

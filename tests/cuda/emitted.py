@@ -102,7 +102,7 @@ def run(fake: Installed, source: Source, inputs: Sequence[Any]) -> tuple[Any, An
     namespace.update(source.names)
     arena = namespace[source.arena]()
     arrays = [on_device(fake.module, i) for i in inputs]
-    constants = [on_device(fake.module, np.asarray(c)) for c in source.constants.values()]
+    constants = [np.asarray(c) for c in source.constants.values()]
     found: tuple[Any, Any] = run_quietly(
         namespace[source.entry], *arrays, *constants, arena
     )

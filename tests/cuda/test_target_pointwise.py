@@ -93,7 +93,7 @@ def test_sizes(fake_cupy: Installed, size: int) -> None:
 
 
 def strided(seed: int) -> list[Array]:
-    """Arrays of shape (4, 6, 5) and such that broadcast to it, in all sorts of memory."""
+    """Arrays of shape (4, 6, 5) or that broadcast to it, in all sorts of memory."""
     rng = np.random.default_rng(seed)
     dense = rng.standard_normal((4, 6, 5)).astype(np.float32)
     return [

@@ -97,7 +97,9 @@ def check(
     ]
     together = vmap(function, in_dims=tuple(0 if f else None for f in flags))(*given)
     alone = [samples.results(function(*args)) for args in examples(program, flags)]
-    for whole, parts in zip(samples.results(together), zip(*alone, strict=True), strict=True):
+    for whole, parts in zip(
+        samples.results(together), zip(*alone, strict=True), strict=True
+    ):
         expected = np.stack([part.numpy() for part in parts])
         assert whole.dtype is parts[0].dtype
         np.testing.assert_allclose(whole.numpy(), expected, 1e-9, 1e-12)

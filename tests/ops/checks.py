@@ -323,8 +323,10 @@ def _flat(sample: Sample) -> list[Any]:
 
 def is_differentiable(operator: OpDef) -> bool:
     """Return whether an operand has a derivative that is stated to exist."""
-    if operator.body is not None and operator.examples is not None:
-        return True
+    if operator.body is not None:
+        sample = samples(operator)[0]
+        found = results(call(operator, tensors(sample), sample.attributes))
+        return any(r.dtype.kind in ("float", "complex") for r in found)
     kinds = {rule.kind for rule in operator.vjp_rules.values()}
     return bool(kinds - {"none"}) and not operator.is_random
 

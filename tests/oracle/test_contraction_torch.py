@@ -438,3 +438,12 @@ def test_normalize_at_zero_shows_its_epsilon():
     their_x = torch.zeros(1, 2, requires_grad=True)
     torch.nn.functional.normalize(their_x).sum().backward()
     np.testing.assert_array_equal(x.grad.numpy(), their_x.grad.numpy())
+
+
+def test_weight_gradient_of_many_images():
+    # Beyond the size up to which each image has a weight gradient of its own.
+    ours, theirs = _pairs((60, 32, 4, 3), (64, 16, 3, 3))
+    settings = {"padding": 1, "groups": 2}
+    found = tg.conv2d(*ours, **settings)
+    wanted = torch.nn.functional.conv2d(*theirs, **settings)
+    _check(found, wanted, ours, theirs, second=False)

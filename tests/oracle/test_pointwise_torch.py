@@ -450,7 +450,7 @@ def test_cast_methods() -> None:
     assert x.to(x, copy=True) is not x
 
 
-# -- errors -----------------------------------------------------------------------------
+# -- errors ---------------------------------------------------------------------------
 
 REFUSALS: dict[str, Callable[[Any, Any], Any]] = {
     "integer // 0": lambda lib, f: lib.tensor([1]) // 0,

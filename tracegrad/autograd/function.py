@@ -228,6 +228,7 @@ class Function:
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> class Cube(Function):
     ...     @staticmethod
     ...     def forward(ctx, x):
@@ -238,7 +239,7 @@ class Function:
     ...     def backward(ctx, grad_output):
     ...         (x,) = ctx.saved_tensors
     ...         return grad_output * 3 * x * x
-    >>> x = tensor(2.0, requires_grad=True)
+    >>> x = tg.tensor(2.0, requires_grad=True)
     >>> Cube.apply(x).backward()
     >>> x.grad
     tensor(12.)

@@ -41,8 +41,9 @@ def vjp(
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> from tracegrad.autograd.functional import vjp
-    >>> vjp(lambda x: x * x, tensor([1.0, 2.0]), tensor([1.0, 1.0]))
+    >>> vjp(lambda x: x * x, tg.tensor([1.0, 2.0]), tg.tensor([1.0, 1.0]))
     (tensor([1., 4.]), tensor([2., 4.]))
     """
     several, values = _prepared(inputs, create_graph)

@@ -93,7 +93,8 @@ def gradcheck(
 
     Examples
     --------
-    >>> x = tensor([0.5, 1.5], dtype=float64, requires_grad=True)
+    >>> import tracegrad as tg
+    >>> x = tg.tensor([0.5, 1.5], dtype=tg.float64, requires_grad=True)
     >>> gradcheck(lambda x: x.exp() * x, [x])
     True
     """

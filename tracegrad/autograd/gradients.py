@@ -49,7 +49,8 @@ def backward(
 
     Examples
     --------
-    >>> x = tensor([1.0, 2.0], requires_grad=True)
+    >>> import tracegrad as tg
+    >>> x = tg.tensor([1.0, 2.0], requires_grad=True)
     >>> backward((x * x).sum())
     >>> x.grad
     tensor([2., 4.])
@@ -122,7 +123,8 @@ def grad(
 
     Examples
     --------
-    >>> x = tensor(3.0, requires_grad=True)
+    >>> import tracegrad as tg
+    >>> x = tg.tensor(3.0, requires_grad=True)
     >>> grad(x * x, x)
     (tensor(6.),)
     """

@@ -93,7 +93,8 @@ class no_grad(_GradMode):  # noqa: N801 - PyTorch's name
 
     Examples
     --------
-    >>> x = tensor(1.0, requires_grad=True)
+    >>> import tracegrad as tg
+    >>> x = tg.tensor(1.0, requires_grad=True)
     >>> with no_grad():
     ...     y = x * 2
     >>> y.requires_grad
@@ -176,8 +177,9 @@ class inference_mode(_Mode):  # noqa: N801 - PyTorch's name
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> with inference_mode():
-    ...     y = tensor([1.0]) * 2
+    ...     y = tg.tensor([1.0]) * 2
     >>> y.is_inference()
     True
     """

@@ -54,7 +54,8 @@ def register_hook(
 
     Examples
     --------
-    >>> x = tensor([1.0, 2.0], requires_grad=True)
+    >>> import tracegrad as tg
+    >>> x = tg.tensor([1.0, 2.0], requires_grad=True)
     >>> handle = x.register_hook(lambda gradient: gradient * 10)
     >>> x.sum().backward()
     >>> x.grad

@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
-import numpy as np
-
+from tracegrad.dispatch.storage import owner_of
 from tracegrad.ir.graph import Value
 
 # Where an array lies: address, shape, strides, dtype; and whether the tensor over it
@@ -47,13 +46,6 @@ class Storage:
     stamp: int = 0
     input: Value | None = None
     regions: set[Place] = field(default_factory=set)
-
-
-def owner_of(array: Any) -> Any:
-    """Return the array (or buffer) that owns the memory of `array`."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
 
 
 def place_of(array: Any, carries: bool) -> Place:

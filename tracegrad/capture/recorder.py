@@ -14,17 +14,12 @@ import numpy as np
 
 from tracegrad.capture.hints import stored_name
 from tracegrad.capture.journal import Journal
-from tracegrad.capture.memory import (
-    Place,
-    Storage,
-    owner_of,
-    place_of,
-    same_region,
-)
+from tracegrad.capture.memory import Place, Storage, place_of, same_region
 from tracegrad.capture.numbers import StandIn, plain
 from tracegrad.dispatch.generator import Generator, default_generator
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.state import install_recorder, paused_recorder, thread
+from tracegrad.dispatch.storage import owner_of
 from tracegrad.dispatch.tensor import Tensor, edge_of, spec_of
 from tracegrad.ir.builder import GraphBuilder
 from tracegrad.ir.graph import (

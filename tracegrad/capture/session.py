@@ -342,6 +342,8 @@ def _input_view(tensor: Tensor, index: int, operators: OperatorRecorder) -> Plac
     base = operators.inputs[index][1]
     view = tensor._view
     if view is None:
+        if tensor.requires_grad:
+            raise CannotReturnError("an alias of an input that carries its gradient")
         # detach() of an input: the same memory without gradient.
         return InputView(index, ())
     start = () if base._view is None else base._view.path

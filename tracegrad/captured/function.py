@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
@@ -28,7 +29,7 @@ from tracegrad.compiler import DerivedProgram, compile_graph
 from tracegrad.config import config
 from tracegrad.dispatch.state import thread
 from tracegrad.dtypes import get_default_dtype
-from tracegrad.errors import CaptureError
+from tracegrad.errors import CaptureError, TracegradError
 from tracegrad.ir.graph import Graph
 
 # Beyond this many programs the function stays eager, and says so.
@@ -63,10 +64,12 @@ class CapturedFunction:
         # Where numbers were seen to change: inputs of the next program.
         self._dynamic: set[Path] = set()
         self._last: Specialization | None = None
+        # Whether compiling failed: it would fail again at each call.
+        self._given_up = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function: a program where one fits, else a recorded eager call."""
-        if thread.recorder is not None or thread.transforms:
+        if self._given_up or thread.recorder is not None or thread.transforms:
             return self.eager(*args, **kwargs)
         mode = thread.grad_enabled, get_default_dtype()
         for specialization in self.specializations:
@@ -143,18 +146,35 @@ class CapturedFunction:
             if self.strict or config.strict:
                 raise CaptureError(f"{_name_of(self.eager)}: {recording.reason}")
             return
-        target = self.target or config.target
-        derived = None
-        if any(isinstance(p, Fresh) and p.tape == "live" for p in recording.places):
-            derived = DerivedProgram(recording.graph, target)
-            compiled = derived.forward
-        else:
-            compiled = compile_graph(recording.graph, target)
-        specialization = Specialization(recording, compiled, derived, mode)
+        try:
+            specialization = self._specialized(recording, recording.graph, mode)
+        except TracegradError as error:
+            self._refused(error)
+            return
         with self._lock:
             self.specializations.append(specialization)
         self._last = specialization
         self._explanation.captured(specialization, misses)
+
+    def _specialized(
+        self, recording: Recording, graph: Graph, mode: tuple[Any, ...]
+    ) -> Specialization:
+        target = self.target or config.target
+        if any(isinstance(p, Fresh) and p.tape == "live" for p in recording.places):
+            derived = DerivedProgram(graph, target)
+            return Specialization(recording, derived.forward, derived, mode)
+        return Specialization(recording, compile_graph(graph, target), None, mode)
+
+    def _refused(self, error: TracegradError) -> None:
+        """Go on eagerly with what could be recorded but not compiled, and say so."""
+        if self.strict or config.strict:
+            raise error
+        self._given_up = True
+        self._explanation.fell_back(f"it could not be compiled: {error}")
+        warnings.warn(
+            f"{_name_of(self.eager)} runs eagerly, it could not be compiled: {error}",
+            stacklevel=5,
+        )
 
     def __getattr__(self, name: str) -> Any:
         """Find what else the function has: a captured module's parameters, say."""
@@ -189,6 +209,7 @@ class CapturedFunction:
         """Forget all programs."""
         with self._lock:
             self.specializations.clear()
+        self._given_up = False
         self._last = None
 
 

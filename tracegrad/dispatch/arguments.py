@@ -79,6 +79,7 @@ def _by_name(
     return given
 
 
+@functools.cache
 def _positional_names(operator: OpDef) -> list[tuple[str, bool]]:
     kinds = inspect.Parameter
     return [
@@ -108,9 +109,7 @@ def _take(
         return parameter.default
     if isinstance(parameter, AttributeDef) and parameter.variadic:
         return ()
-    raise ArgumentTypeError(
-        f"{operator.name}() misses the argument {parameter.name!r}"
-    )
+    raise ArgumentTypeError(f"{operator.name}() misses the argument {parameter.name!r}")
 
 
 def as_operand(operator: OpDef, parameter: OperandDef, value: Any) -> Any:

@@ -361,9 +361,7 @@ def _run_meta(
     operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
 ) -> Any:
     specs = _abstract(operator, operands, attributes)
-    return (
-        tuple(map(wrap, specs)) if specs.__class__ is tuple else wrap(specs)
-    )
+    return tuple(map(wrap, specs)) if specs.__class__ is tuple else wrap(specs)
 
 
 def _common_device(
@@ -426,6 +424,3 @@ def _tensors_of(operands: Sequence[Any]) -> list[Tensor]:
 def _log(operator: OpDef, device: Device) -> None:
     if "dispatch" in config.log:
         sys.stderr.write(f"dispatch: {operator.name} on {device}\n")
-
-
-

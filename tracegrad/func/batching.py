@@ -21,7 +21,6 @@ from tracegrad.ops.batching import Call, aligned, expanded, state_rules
 from tracegrad.sizes import Shape
 from tracegrad.spec import TensorSpec
 
-
 # All operators are defined by now, and nobody else needs the rules.
 state_rules()
 

@@ -40,8 +40,9 @@ def jvp(
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> from tracegrad.func import jvp
-    >>> jvp(lambda x: x * x, (tensor([1.0, 2.0]),), (tensor([1.0, 0.0]),))
+    >>> jvp(lambda x: x * x, (tg.tensor([1.0, 2.0]),), (tg.tensor([1.0, 0.0]),))
     (tensor([1., 4.]), tensor([2., 0.]))
     """
     if not isinstance(primals, tuple) or not isinstance(tangents, tuple):

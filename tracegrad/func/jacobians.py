@@ -85,8 +85,9 @@ def jacrev(
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> from tracegrad.func import jacrev
-    >>> jacrev(lambda x: x * x)(tensor([1.0, 2.0]))
+    >>> jacrev(lambda x: x * x)(tg.tensor([1.0, 2.0]))
     tensor([[2., 0.],
             [0., 4.]])
     """
@@ -141,8 +142,9 @@ def jacfwd(
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> from tracegrad.func import jacfwd
-    >>> jacfwd(lambda x: x * x)(tensor([1.0, 2.0]))
+    >>> jacfwd(lambda x: x * x)(tg.tensor([1.0, 2.0]))
     tensor([[2., 0.],
             [0., 4.]])
     """
@@ -194,8 +196,9 @@ def hessian(
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> from tracegrad.func import hessian
-    >>> hessian(lambda x: (x**3).sum())(tensor([1.0, 2.0]))
+    >>> hessian(lambda x: (x**3).sum())(tg.tensor([1.0, 2.0]))
     tensor([[ 6.,  0.],
             [ 0., 12.]])
     """

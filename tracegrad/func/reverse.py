@@ -223,9 +223,10 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> from tracegrad.func import vjp
-    >>> result, pull = vjp(lambda x: x * x, tensor([1.0, 2.0]))
-    >>> pull(tensor([1.0, 1.0]))
+    >>> result, pull = vjp(lambda x: x * x, tg.tensor([1.0, 2.0]))
+    >>> pull(tg.tensor([1.0, 1.0]))
     (tensor([2., 4.]),)
     """
     level = ReverseTransform()
@@ -372,10 +373,11 @@ def grad(
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> from tracegrad.func import grad
-    >>> grad(lambda x: x**3)(tensor(2.0))
+    >>> grad(lambda x: x**3)(tg.tensor(2.0))
     tensor(12.)
-    >>> grad(grad(lambda x: x**3))(tensor(2.0))
+    >>> grad(grad(lambda x: x**3))(tg.tensor(2.0))
     tensor(12.)
     """
     both = grad_and_value(func, argnums, has_aux)

@@ -252,8 +252,9 @@ def vmap(
 
     Examples
     --------
+    >>> import tracegrad as tg
     >>> from tracegrad.func import grad, vmap
-    >>> x, y = tensor([[1.0, 2.0], [3.0, 4.0]]), tensor([1.0, 10.0])
+    >>> x, y = tg.tensor([[1.0, 2.0], [3.0, 4.0]]), tg.tensor([1.0, 10.0])
     >>> vmap(lambda a, b: a @ b, in_dims=(0, None))(x, y)
     tensor([21., 43.])
     >>> vmap(grad(lambda a: (a * a).sum()))(x)

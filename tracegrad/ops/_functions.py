@@ -10,8 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, NamedTuple
 
 from tracegrad.dispatch.bind import NO_ATTRIBUTES, bind
 from tracegrad.dispatch.fast import operand
@@ -21,19 +20,27 @@ from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentTypeError
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """An operator, what to apply it to, and whether to write in place."""
 
     operator: OpDef
     operands: tuple[Any, ...]
-    attributes: dict[str, Any] = field(default_factory=lambda: NO_ATTRIBUTES)
+    attributes: dict[str, Any] = NO_ATTRIBUTES
     inplace: bool = False
+
+    def apply(self) -> Any:
+        """Return the result."""
+        operator, operands, attributes, inplace = self
+        if inplace:
+            return apply_inplace(operator, self.checked(), attributes)
+        fast = operator.facts["fast"]
+        if fast is not None and not attributes:
+            return fast(*operands)
+        return bind(operator, self.checked(), attributes)
 
     def checked(self) -> tuple[Any, ...]:
         """Return the operands as Tensors and Python numbers."""
-        return tuple(operand(self.operator, value) for value in self.operands)
+        return tuple([operand(self.operator, value) for value in self.operands])
 
 
 Chooser = Callable[..., Choice]
@@ -65,10 +72,7 @@ def choosing(
 
 def _function(choose: Chooser, name: str) -> Callable[..., Any]:
     def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        choice = _chosen(choose, name, args, kwargs)
-        if choice.inplace:
-            return apply_inplace(choice.operator, choice.checked(), choice.attributes)
-        result = bind(choice.operator, choice.checked(), choice.attributes)
+        result = _chosen(choose, name, args, kwargs).apply()
         return result if out is None else write_out(out, result, name)
 
     return _documented(call, choose, name)

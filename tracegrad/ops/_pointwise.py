@@ -81,7 +81,6 @@ class Pointwise:
     c_helpers: tuple[str, ...]
     numpy_helpers: tuple[str, ...]
     types_cache: dict[Any, Types] = field(default_factory=dict)
-    kernels: dict[Any, Callable[..., Any]] = field(default_factory=dict)
 
     @property
     def c_helper_texts(self) -> dict[str, str]:
@@ -168,22 +167,89 @@ def _typed(operand: Any) -> Typed:
     return from_numpy_dtype(operand.dtype), 2 if operand.ndim else 1
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """How operands of certain dtypes are computed with.
+
+    Attributes
+    ----------
+    function : callable
+        The NumPy expression.
+    check : callable or None
+        Says where an element has no result.
+    casts : tuple of DType or None
+        What each operand is cast to, None where it is that already.
+    result : DType
+    stored : dtype
+        NumPy's of the result.
+    """
+
+    function: Callable[..., Any]
+    check: Callable[..., Any] | None
+    casts: tuple[DType | None, ...]
+    result: DType
+    stored: Any
+
+
 def _make_kernel(name: str, facts: Pointwise) -> Callable[..., Any]:
+    calls: dict[Any, _Call] = {}
+
     def kernel(xp: Any, *arrays: Any, **attributes: Any) -> Any:
         to = attributes.get("dtype")
-        operand_types, result = facts.types(name, tuple(map(_typed, arrays)), to)
-        function = _function_for(name, facts, operand_types[-1])
-        cast = [
-            _computable(xp, a, d, facts.narrow_literals)
-            for a, d in zip(arrays, operand_types, strict=True)
+        key = (to, get_default_dtype(), *map(_signature, arrays))
+        call = calls.get(key)
+        if call is None:
+            call = calls[key] = _resolved(name, facts, arrays, to)
+        given = [
+            a if d is None else _computable(xp, a, d, facts.narrow_literals)
+            for a, d in zip(arrays, call.casts, strict=True)
         ]
-        if facts.fails:
-            _check(name, facts, operand_types[-1], xp, cast, attributes)
-        value = convert(xp, xp.asarray(function(xp, *cast, **attributes)), result)
+        if call.check is not None and xp.any(call.check(xp, *given, **attributes)):
+            raise DivisionError(f"{name}: an integer was divided by zero")
+        value = call.function(xp, *given, **attributes)
+        if value.__class__ is not np.ndarray:
+            value = xp.asarray(value)
+        if value.dtype != call.stored:
+            value = convert(xp, value, call.result)
         # A result is fresh, also where the expression is the operand itself.
-        return fresh(xp, value, result) if value is arrays[0] else value
+        return fresh(xp, value, call.result) if value is arrays[0] else value
 
     return kernel
+
+
+def _signature(operand: Any) -> Any:
+    """Return what the dtypes of a call depend on: a number's class, or two facts."""
+    cls = operand.__class__
+    if cls is int or cls is float or cls is bool or cls is complex:
+        return cls
+    return operand.dtype, operand.ndim == 0
+
+
+def _resolved(
+    name: str, facts: Pointwise, arrays: tuple[Any, ...], to: DType | None
+) -> _Call:
+    operand_types, result = facts.types(name, tuple(map(_typed, arrays)), to)
+    dtype = operand_types[-1]
+    text = text_for(facts.numpy, compute_dtype(dtype))
+    if text is None:
+        raise DTypeError(f"{name} is not defined for {dtype.name}")
+    failing = text_for(facts.fails, dtype)
+    return _Call(
+        _compiled(name, facts, text),
+        None if failing is None else _compiled(name, facts, failing),
+        tuple(map(_cast_for, arrays, operand_types)),
+        result,
+        result.numpy,
+    )
+
+
+def _cast_for(operand: Any, dtype: DType) -> DType | None:
+    """Return what an operand must be cast to, None if it is that already."""
+    computed = compute_dtype(dtype)
+    is_number = isinstance(operand, bool | int | float | complex)
+    ready = not is_number and operand.dtype == computed.numpy and computed is dtype
+    return None if ready else dtype
 
 
 def _computable(xp: Any, operand: Any, dtype: DType, narrow_literals: bool) -> Any:
@@ -194,35 +260,6 @@ def _computable(xp: Any, operand: Any, dtype: DType, narrow_literals: bool) -> A
         # To the narrow type first: a wider operand has no more digits than it.
         operand = cast_array(xp, operand, dtype)
     return cast_array(xp, operand, computed)
-
-
-def _check(
-    name: str,
-    facts: Pointwise,
-    dtype: DType,
-    xp: Any,
-    arrays: list[Any],
-    attributes: dict[str, Any],
-) -> None:
-    text = text_for(facts.fails, dtype)
-    if text is None:
-        return
-    key = ("fails", text)
-    function = facts.kernels.get(key)
-    if function is None:
-        function = facts.kernels[key] = _compiled(name, facts, text)
-    if xp.any(function(xp, *arrays, **attributes)):
-        raise DivisionError(f"{name}: an integer was divided by zero")
-
-
-def _function_for(name: str, facts: Pointwise, dtype: DType) -> Callable[..., Any]:
-    found = facts.kernels.get(dtype)
-    if found is None:
-        text = text_for(facts.numpy, compute_dtype(dtype))
-        if text is None:
-            raise DTypeError(f"{name} is not defined for {dtype.name}")
-        found = facts.kernels[dtype] = _compiled(name, facts, text)
-    return found
 
 
 def _compiled(name: str, facts: Pointwise, text: str) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tracegrad.device import backend_of, device
 from tracegrad.dispatch import tensor as tensor_module
+from tracegrad.dispatch.entry import INFERENCE
 from tracegrad.dispatch.operator import FUNCTIONS, public_function
 from tracegrad.dispatch.state import thread
 from tracegrad.dispatch.tensor import Tensor, wrap
@@ -174,6 +175,8 @@ def _copied(data: Tensor, dtype: DType | None, where: Where) -> Tensor:
 
 def _created(array: Any, where: Where, how: str) -> Tensor:
     result = wrap(_placed(array, where))
+    if thread.inference:
+        result._counter = INFERENCE
     recorder = thread.recorder
     if recorder is not None:
         recorder.created(result, how)

@@ -114,6 +114,21 @@ def _conv_input_kernel(
     return convert(xp, result, from_numpy_dtype(input.dtype))
 
 
+# Elements of one weight gradient per image, up to which these are made and added: their
+# small products stay in the cache and in one thread.
+_SMALL = 2**19
+
+
+def _summed_products(xp: Any, rows: Any, cols: Any, depth: int) -> Any:
+    """Return per group one product that sums over images and windows."""
+    batch, groups, out, length = rows.shape
+    spatial = (cols.ndim - 3) // 2
+    order = (1, 2, *range(3, 3 + spatial), 0, *range(3 + spatial, cols.ndim))
+    matrix = xp.transpose(cols, order).reshape(groups, depth, batch * length)
+    wide = xp.transpose(rows, (1, 2, 0, 3)).reshape(groups, out, batch * length)
+    return xp.matmul(wide, xp.swapaxes(matrix, 1, 2))
+
+
 def _conv_weight_kernel(
     xp: Any,
     input: Any,
@@ -130,20 +145,12 @@ def _conv_weight_kernel(
     cols = _columns(xp, x, kernel_size, counts, stride, padding, dilation, groups)
     each = x.shape[1] // groups
     depth, length = each * math.prod(kernel_size), math.prod(counts)
-    # Batch and counts last: one product per group sums over both.
-    order = (
-        1,
-        2,
-        *range(3, 3 + len(kernel_size)),
-        0,
-        *range(3 + len(kernel_size), cols.ndim),
-    )
-    matrix = xp.transpose(cols, order).reshape(groups, depth, batch * length)
     rows = c.reshape(batch, groups, out // groups, length)
-    rows = xp.transpose(rows, (1, 2, 0, 3)).reshape(
-        groups, out // groups, batch * length
-    )
-    result = xp.matmul(rows, xp.swapaxes(matrix, 1, 2))
+    if batch * out * depth <= _SMALL:
+        matrix = cols.reshape(batch, groups, depth, length)
+        result = xp.matmul(rows, xp.swapaxes(matrix, 2, 3)).sum(axis=0)
+    else:
+        result = _summed_products(xp, rows, cols, depth)
     result = result.reshape(out, each, *kernel_size)
     return convert(xp, result, from_numpy_dtype(input.dtype))
 

@@ -170,7 +170,13 @@ def _keeps_dtype(kind: str, exponent: Any) -> bool:
     return kind in ("float", "complex") or (kind == "int" and isinstance(exponent, int))
 
 
-@composite(inplace=True)
+@composite(
+    inplace=True,
+    examples=lambda rng: [
+        ((rng.uniform(0.3, 2.5, (3, 4)), rng.uniform(-2, 3, (3, 4))), {})
+    ],
+    reference=lambda input, exponent: input**exponent,
+)
 def float_power(input: Tensor, exponent: Tensor) -> Tensor:
     """Power computed in float64, or complex128."""
     return power(_double(input), _double(exponent))  # type: ignore[no-any-return]
@@ -187,7 +193,10 @@ def reflected_pow(exponent: Any, input: Any) -> Any:
     return power(input, exponent)
 
 
-@composite()
+@composite(
+    examples=lambda rng: [((rng.normal(size=(3, 4)), rng.uniform(-2, 3, (3, 4))), {})],
+    reference=lambda input, other: input * 2**other,
+)
 def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """``input * 2 ** other``."""
     return input * FUNCTIONS["pow"].function(2.0, other)  # type: ignore[no-any-return]

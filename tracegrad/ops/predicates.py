@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import get_default_dtype
@@ -102,7 +104,18 @@ def isreal(input: Tensor) -> Tensor:
     """Whether the imaginary part of each element is zero."""
 
 
-@composite()
+@composite(
+    examples=lambda rng: [
+        (
+            (
+                np.array([1.0, 2.0, np.inf, np.nan]),
+                np.array([1.0, 2.1, np.inf, np.nan]),
+            ),
+            k,
+        )
+        for k in ({}, {"rtol": 0.1}, {"equal_nan": True})
+    ]
+)
 def isclose(
     input: Tensor,
     other: Tensor,

@@ -133,6 +133,7 @@ def _view_write_examples(rng: Any) -> Any:
     "movement",
     abstract=_view_write_abstract,
     kernel=_view_write_kernel,
+    tape_name="CopySlices",
     examples=_view_write_examples,
     # Targets may emit a copy of the base and a write into the views of the path.
     writes_path=True,

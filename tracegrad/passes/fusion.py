@@ -200,7 +200,8 @@ def _start_domain(node: Node) -> Domain | None:
         return Domain(spec.shape)
     if family == "reduction" and "reduction" in node.operator.facts:
         operand = node.inputs[0]
-        assert isinstance(operand, Value) and isinstance(operand.spec, TensorSpec)
+        assert isinstance(operand, Value)
+        assert isinstance(operand.spec, TensorSpec)
         return Domain(operand.spec.shape)
     if node.operator.is_view and len(node.results) == 1:
         return Domain(spec.shape)

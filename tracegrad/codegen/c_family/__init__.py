@@ -1,1 +1,1 @@
-"""What CUDA and C have in common: types, literals, casts, indices, scalar statements."""
+"""What CUDA and C share: types, literals, casts, indices, scalar statements."""

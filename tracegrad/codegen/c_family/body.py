@@ -12,7 +12,11 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from tracegrad.codegen.c_family.casts import cast, loaded, stored
-from tracegrad.codegen.c_family.expressions import filled, pointwise_text, pointwise_types
+from tracegrad.codegen.c_family.expressions import (
+    filled,
+    pointwise_text,
+    pointwise_types,
+)
 from tracegrad.codegen.c_family.helpers import Helpers
 from tracegrad.codegen.c_family.indexing import Space
 from tracegrad.codegen.c_family.literals import literal
@@ -105,7 +109,7 @@ class Naming:
         self._of: dict[Value, str] = {}
 
     def __call__(self, value: Value) -> str:
-        """Return the name of the variable that holds `value`, the same in each scope."""
+        """Return the variable that holds `value`, the same one in each scope."""
         if value not in self._of:
             self._of[value] = self.names.unique(value.name)
         return self._of[value]

@@ -58,7 +58,7 @@ def pointwise_text(node: Node) -> str | None:
 
 
 def filled(
-    node: Node, text: str, operands: Mapping[str, str], helpers: Helpers
+    node: Node, text: str, operands: dict[str, str], helpers: Helpers
 ) -> str:
     """Return a pointwise node's expression.
 
@@ -87,7 +87,7 @@ def substitute(text: str, values: Mapping[str, str]) -> str:
 
     def replaced(match: re.Match[str]) -> str:
         if match[1] not in values:
-            raise CompileError(f"the C text {text!r} names {match[0]}, which is unknown")
+            raise CompileError(f"the C text {text!r} names the unknown {match[0]}")
         value = values[match[1]]
         before = text[: match.start()].rstrip()[-1:]
         after = text[match.end() :].lstrip()[:1]

@@ -36,7 +36,7 @@ def literal(value: Any, dtype: DType, language: Language) -> str:
     return _floating(value, compute_dtype(dtype), language)
 
 
-def _integer(value: float, dtype: DType) -> str:
+def _integer(value: int | float, dtype: DType) -> str:
     bits = 8 * dtype.itemsize
     least = -(1 << (bits - 1)) if dtype.signed else 0
     if isinstance(value, float) and math.isinf(value):

@@ -55,7 +55,8 @@ def carried_dtype(node: Node) -> DType:
 
 def _operand_dtype(node: Node) -> DType:
     operand = node.inputs[0]
-    assert isinstance(operand, Value) and isinstance(operand.spec, TensorSpec)
+    assert isinstance(operand, Value)
+    assert isinstance(operand.spec, TensorSpec)
     return operand.spec.dtype
 
 

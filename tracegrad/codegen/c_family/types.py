@@ -93,8 +93,8 @@ def fields(dtype: DType, result: DType) -> dict[str, str]:
     Notes
     -----
     ``{T}`` is the type, ``{U}`` the unsigned one, ``{t}`` the code, ``{f}`` the suffix
-    of functions, ``{bits}`` the width, ``{signed}`` 0 or 1; ``{R}`` and ``{r}`` are type
-    and code of the result, ``{W}``, ``{limit}`` and ``{least}`` the wider integer that
+    of functions, ``{bits}`` the width, ``{signed}`` 0 or 1; ``{R}`` and ``{r}`` are
+    type and code of the result, ``{W}``, ``{limit}`` and ``{least}`` the wider integer that
     a float passes through on its way to it.
     """
     wide = int64 if result in (int64, uint8) else int32

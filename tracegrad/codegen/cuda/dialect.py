@@ -7,17 +7,21 @@ from tracegrad.codegen.c_family.language import Language
 from tracegrad.codegen.c_family.types import c_type
 from tracegrad.dtypes import DType
 
-_LOOPS = "i row column".split()
-_LOCALS = """
-step lane first own active begin limit end partial tile a b y offset threadIdx blockIdx
-blockDim gridDim warpSize
-""".split()
+_LOOPS = frozenset({"i", "row", "column"})
+_LOCALS = frozenset(
+    {
+        *("step", "lane", "first", "own", "active", "begin", "limit", "end"),
+        *("partial", "tile", "a", "b", "y", "offset"),
+        *("threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"),
+    }
+)
 
 CUDA = Language(
     inline="__device__ __forceinline__",
     float_of_bits=lambda bits: f"__int_as_float({bits:#x})",
     double_of_bits=lambda bits: f"__longlong_as_double({bits:#x}ll)",
-    reserved=frozenset(_LOOPS + _LOCALS)
+    reserved=_LOOPS
+    | _LOCALS
     | {f"{name}_{k}" for name in _LOOPS for k in range(64)},
 )
 

@@ -17,7 +17,6 @@ from tracegrad.codegen.kernel import Kernel
 from tracegrad.dtypes import DType
 from tracegrad.ir.graph import Operand, Value
 
-
 _LINE = 84
 
 
@@ -153,7 +152,9 @@ def read_parameters(naming: Naming) -> tuple[list[str], list[Value]]:
     return texts, values
 
 
-def comments(kernel: Kernel, outputs: Sequence[Value], what: str = "") -> list[UserText]:
+def comments(
+    kernel: Kernel, outputs: Sequence[Value], what: str = ""
+) -> list[UserText]:
     """Return what a kernel computes, one line for each output."""
     found = [
         UserText(f"{v.name} = {expression(kernel, v)}{what}") for v in outputs

@@ -168,7 +168,10 @@ class ModuleWriter:
     # -- kernels ----------------------------------------------------------------------
 
     def _kernel(
-        self, kernel: Kernel, inner: Mapping[Value, Value], results: Mapping[Value, Value]
+        self,
+        kernel: Kernel,
+        inner: Mapping[Value, Value],
+        results: Mapping[Value, Value],
     ) -> None:
         names = CNames(CUDA.reserved)
         place = place_of(kernel.body.nodes[-1])

@@ -13,7 +13,7 @@ _ARENA = "make_arena"
 def emit_cuda(program: Program) -> Source:
     """Return `program` as CUDA source and the Python that launches it.
 
-    The entry takes and gives what that of the target ``numpy`` does, with CuPy's arrays.
+    The entry takes and gives what that of the target ``numpy`` does, on the device.
 
     Raises
     ------

@@ -1,0 +1,5 @@
+"""Helpers for tests of programs that use tracegrad."""
+
+from tracegrad.testing.closeness import assert_close
+
+__all__ = ["assert_close"]
