@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 from tracegrad.codegen.cuda.target import emit_cuda
@@ -12,6 +12,7 @@ from tracegrad.codegen.program import Program, program_of
 from tracegrad.codegen.source import Source
 from tracegrad.errors import CompileError
 from tracegrad.ir.graph import Graph, Value
+from tracegrad.passes.dce import DeadCodeElimination
 from tracegrad.passes.manager import PassManager
 from tracegrad.passes.pipeline import PIPELINE
 from tracegrad.passes.vjp import Derived, derive
@@ -86,8 +87,11 @@ class DerivedProgram:
         Gives the outputs, then the computed residuals.
     wanted_positions : tuple of int
         Which inputs a gradient goes to.
-    residual_sources : tuple of (int or None, int or None)
-        For each residual: which input it is, or which of the computed ones.
+    residual_sources : tuple of (str, int)
+        For each residual: the ``input``, the ``output`` or the ``computed`` one that
+        it is.
+    kept_inputs : frozenset of int
+        The inputs that a derivative of the derivative needs.
     result_specs : tuple of (shape, dtype) or None
         Of the outputs that carry gradient, where there are several.
     """
@@ -95,14 +99,23 @@ class DerivedProgram:
     def __init__(self, graph: Graph, target: str = "auto") -> None:
         self.derived: Derived = derive(graph)
         self.target = target
-        self.forward = compile_graph(self.derived.forward, target)
+        outputs = {v: i for i, v in enumerate(graph.outputs)}
+        computed = [v for v in self.derived.computed if v not in outputs]
+        forward = replace(self.derived.forward, outputs=(*graph.outputs, *computed))
+        self.forward = compile_graph(forward, target)
         self._backward: Compiled | None = None
         index = {v: i for i, v in enumerate(graph.inputs)}
-        computed = {v: k for k, v in enumerate(self.derived.computed)}
         self.wanted_positions = tuple(index[v] for v in self.derived.wanted)
-        self.residual_sources = tuple(
-            (index.get(v), computed.get(v)) for v in self.derived.residuals
-        )
+        places = {
+            **{v: ("computed", i) for i, v in enumerate(computed)},
+            **{v: ("output", i) for v, i in outputs.items()},
+            **{v: ("input", i) for v, i in index.items()},
+        }
+        self.residual_sources = tuple(places[v] for v in self.derived.residuals)
+        self.joint = DeadCodeElimination().run(self.derived.joint)
+        used = {v for node in self.joint.nodes for v in node.operands()}
+        used.update(self.joint.outputs)
+        self.kept_inputs = frozenset(i for v, i in index.items() if v in used)
         specs = tuple(_shape_and_dtype(v) for v in self.derived.cotangents)
         self.result_specs = specs if len(specs) > 1 else None
 

@@ -63,6 +63,9 @@ class Leaves:
     ) -> Any:
         return getattr(value, name)
 
+    def returned(self, result: Any) -> None:
+        """Nothing is taken apart."""
+
     def store(self, value: Any, name: str, location: Location) -> str | None:
         return None
 

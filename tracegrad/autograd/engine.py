@@ -83,6 +83,8 @@ class Pass:
 
     def start(self, edges: Sequence[Edge], cts: Sequence[Tensor]) -> None:
         """Send the first cotangents and visit entries until nothing is left."""
+        if thread.recorder is not None:
+            thread.recorder.backward(edges, self.needed)
         before = set_grad_enabled(self.create_graph)
         try:
             for edge, ct in zip(edges, cts, strict=True):

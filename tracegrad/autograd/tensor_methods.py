@@ -30,6 +30,11 @@ def _hooks_of(tensor: Tensor, what: str) -> Any:
     return hooks_of(edge.entry if isinstance(edge, ResultEdge) else edge)
 
 
+def _note(tensor: Tensor, what: str, hook: bool) -> None:
+    if thread.recorder is not None:
+        thread.recorder.touches(tensor, what, hook)
+
+
 def register_hook(
     self: Tensor, hook: Callable[[Tensor], Tensor | None]
 ) -> RemovableHandle:
@@ -62,6 +67,7 @@ def register_hook(
     tensor([10., 10.])
     """
     hooks = _hooks_of(self, "register_hook()")
+    _note(self, "registers a hook", True)
     return RemovableHandle(hooks.tensor, (self.output_nr, hook))
 
 
@@ -76,6 +82,7 @@ def register_post_accumulate_grad_hook(
         If the tensor does not require grad or is no leaf.
     """
     hooks = _hooks_of(self, "register_post_accumulate_grad_hook()")
+    _note(self, "registers a hook", True)
     if not self.is_leaf:
         raise GradientError(
             "register_post_accumulate_grad_hook() is for leaves; this tensor was made "
@@ -95,6 +102,7 @@ def retain_grad(self: Tensor) -> None:
         If the tensor does not require grad.
     """
     hooks = _hooks_of(self, "retain_grad()")
+    _note(self, "retains the gradient", True)
     if not self.is_leaf:
         hooks.retained[result_index(edge_of(self))] = weakref.ref(self)
 
@@ -109,6 +117,7 @@ def detach_(self: Tensor) -> Tensor:
     """
     if self._is_view():
         raise GradientError("detach_() is not possible on a view; use detach()")
+    _note(self, "takes off the tape the place", False)
     if self._node.__class__ is LeafEntry:
         return self.requires_grad_(False)
     self._node = None

@@ -16,7 +16,6 @@ from tracegrad.capture import attributes, special
 from tracegrad.capture.effects import Location
 from tracegrad.capture.handlers import find_handler
 from tracegrad.capture.instrument import is_instrumented
-from tracegrad.capture.numbers import StandIn
 from tracegrad.capture.paths import Attribute, Cell, Elements, Path
 from tracegrad.capture.purity import (
     Purity,

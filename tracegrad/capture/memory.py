@@ -7,15 +7,19 @@ all that was known of its views stale.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
+
+import numpy as np
 
 from tracegrad.dispatch.storage import owner_of
 from tracegrad.ir.graph import Value
 
-# Where an array lies: address, shape, strides, dtype; and whether the tensor over it
-# carries gradient, for a detached alias is another value than what it is an alias of.
-Place: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...], str, bool]
+# Where an array lies: address, shape, strides, dtype; and the tape position it has: the
+# identity of the tensor whose position it is, 0 without gradient. A detached alias is
+# another value than what it is an alias of.
+Place: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...], str, int]
 
 
 @final
@@ -33,25 +37,30 @@ class Storage:
         The view path of that array from its own base.
     value : Value
         The current value of the whole.
+    root : weak reference to Tensor
+        The tensor whose gradient `value` carries.
     stamp : int
         Counts the writes.
     input : Value or None
         The graph input, for memory that came from outside.
+    regions : set of Place
+        Where inputs lie in it.
     """
 
     owner: Any
     base_place: Place
     base_path: tuple[Any, ...]
     value: Value
+    root: Any
     stamp: int = 0
     input: Value | None = None
     regions: set[Place] = field(default_factory=set)
 
 
-def place_of(array: Any, carries: bool) -> Place:
+def place_of(array: Any, tape: int) -> Place:
     """Return where `array` lies."""
     address = array.__array_interface__["data"][0]
-    return address, array.shape, array.strides, array.dtype.str, carries
+    return address, array.shape, array.strides, array.dtype.str, tape
 
 
 def same_region(a: Place, b: Place) -> bool:
@@ -59,16 +68,51 @@ def same_region(a: Place, b: Place) -> bool:
     return a[:4] == b[:4]
 
 
-_DISTINCT: tuple[int, ...] = (-1,)
+def is_foreign(owner: Any) -> bool:
+    """Return whether NumPy does not own the memory: two arrays may share it unseen."""
+    return owner.base is not None or not owner.flags.owndata
 
 
-def memory_pattern(arrays: list[Any]) -> tuple[int, ...]:
-    """Return for each array the first one with the same owner: how inputs alias.
+def share_memory(a: Any, b: Any) -> bool:
+    """Return whether the extents of two arrays meet."""
+    return bool(a.size and b.size and np.may_share_memory(a, b))
 
-    Inputs that do not alias at all have one common pattern.
+
+# What inputs that do not alias at all have in common.
+_DISTINCT: tuple[Any, ...] = ()
+
+Pattern: TypeAlias = tuple[tuple[int, int], ...]
+
+
+def memory_pattern(arrays: Sequence[Any]) -> Pattern:
+    """Return how inputs share memory.
+
+    For each array that shares its owner, or foreign memory, with an earlier one: which
+    that is, and how far from it this one begins, in bytes; (-1, 0) for the others.
+    Inputs that do not share at all have one common pattern.
     """
     owners = [a if a.base is None else owner_of(a) for a in arrays]
-    if len(set(map(id, owners))) == len(owners):
+    foreign = [i for i, o in enumerate(owners) if o.base is not None]
+    if len(set(map(id, owners))) == len(owners) and len(foreign) < 2:
         return _DISTINCT
     first: dict[int, int] = {}
-    return tuple(first.setdefault(id(o), i) for i, o in enumerate(owners))
+    found = []
+    for i, owner in enumerate(owners):
+        earlier = first.setdefault(id(owner), i)
+        if earlier == i and owner.base is not None:
+            earlier = _foreign_sharer(arrays, foreign, i)
+        found.append((-1, 0) if earlier == i else (earlier, _gap(arrays, earlier, i)))
+    return tuple(found) if any(place != (-1, 0) for place in found) else _DISTINCT
+
+
+def _foreign_sharer(arrays: Sequence[Any], foreign: list[int], index: int) -> int:
+    for other in foreign:
+        if other < index and share_memory(arrays[other], arrays[index]):
+            return other
+    return index
+
+
+def _gap(arrays: Sequence[Any], first: int, second: int) -> int:
+    """Return how far apart two arrays begin, in bytes."""
+    a, b = (arrays[i].__array_interface__["data"][0] for i in (first, second))
+    return int(b - a)

@@ -9,7 +9,7 @@ other number.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
@@ -39,23 +39,46 @@ class Computed:
     args: tuple[Any, ...]
 
 
-Source: TypeAlias = Leaf | Computed
+@final
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The only element of a tensor, taken by ``item()``: the `index`-th taking."""
+
+    index: int
 
 
-def evaluate(source: Any, leaves: tuple[Any, ...]) -> Any:
-    """Return the number for the leaves of a call."""
+Source: TypeAlias = Leaf | Computed | Taken
+
+
+def evaluate(source: Any, leaves: Sequence[Any], taken: Sequence[Any] = ()) -> Any:
+    """Return the number for the leaves of a call, and what it took from tensors."""
     if isinstance(source, Leaf):
         return leaves[source.index]
+    if isinstance(source, Taken):
+        return taken[source.index]
     if isinstance(source, Computed):
-        return source.function(*[evaluate(arg, leaves) for arg in source.args])
+        return source.function(*[evaluate(arg, leaves, taken) for arg in source.args])
     return source
+
+
+def takings_of(source: Any) -> set[int]:
+    """Return which takings a number comes from."""
+    if isinstance(source, Taken):
+        return {source.index}
+    if isinstance(source, Computed):
+        return set().union(*map(takings_of, source.args))
+    return set()
 
 
 class NumberOwner:
     """What stand-ins report to: the session, until the recording ends."""
 
     def value_for(self, number: Any) -> Any:
-        """Return the graph's input for a stand-in."""
+        """Return the graph's input for a stand-in, or the number itself if pinned."""
+        raise NotImplementedError
+
+    def made(self, number: Any) -> None:
+        """Note that a stand-in was made."""
         raise NotImplementedError
 
     def pin(self, source: Source) -> None:
@@ -82,12 +105,28 @@ class StandIn:
         if self.owner is not None:
             self.owner.pin(self.source)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        self.pin()
+        return type(plain(self)), (plain(self),)
+
 
 def stand_in(value: float, source: Source, owner: NumberOwner) -> Any:
     """Return the stand-in for `value`."""
     made: Any = IntStandIn(value) if isinstance(value, int) else FloatStandIn(value)
     made.source, made.owner, made.uses = source, owner, 0
+    owner.made(made)
     return made
+
+
+def pin_all(value: Any) -> None:
+    """Pin the stand-ins that a value is or holds."""
+    if isinstance(value, StandIn):
+        value.pin()
+    elif isinstance(value, slice):
+        pin_all((value.start, value.stop, value.step))
+    elif value.__class__ in (tuple, list):
+        for item in value:
+            pin_all(item)
 
 
 def plain(value: Any) -> Any:
@@ -110,7 +149,9 @@ def _arithmetic(function: Callable[..., Any], swapped: bool) -> Callable[..., An
         if self.owner is None or type(value) not in (int, float):
             return value
         self.uses += 1
-        return stand_in(value, Computed(function, tuple(map(_source, args))), self.owner)
+        return stand_in(
+            value, Computed(function, tuple(map(_source, args))), self.owner
+        )
 
     return method
 

@@ -1,17 +1,19 @@
 """What a captured function returns: a structure with tensors in places.
 
-Each tensor is an input itself, a view of an input or of another result, or a fresh
-array of the program.
+Each tensor is an input itself, a view of an input or of another result, an alias, or a
+fresh array of the program. A place may be hidden: a tensor that is not returned but
+whose view is.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
-from tracegrad.dispatch.entry import LeafEntry, flat_edges
-from tracegrad.dispatch.tensor import Tensor, edge_of
+from tracegrad.capture.numbers import Source, StandIn, plain
+from tracegrad.dispatch.tensor import Tensor
 
 
 @final
@@ -24,15 +26,6 @@ class InputItself:
 
 @final
 @dataclass(frozen=True, slots=True)
-class InputView:
-    """A view of leaf number `index`, by a path of view operators."""
-
-    index: int
-    path: tuple[Any, ...]
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Fresh:
     """Result number `index` of the program.
 
@@ -41,30 +34,58 @@ class Fresh:
     tape : str
         ``""`` if it carries no gradient, ``live`` if backward can start from it,
         ``released`` if backward went through it inside the function.
+    version : int
+        How often it was written inside the function.
+    inference : bool
+        Whether it is an inference tensor.
     """
 
     index: int
     tape: str
+    version: int = 0
+    inference: bool = False
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class ResultView:
-    """A view of the tensor at place `of` among the returned ones."""
+class ViewOf:
+    """A view of the tensor at place `of`, by view operators.
+
+    Attributes
+    ----------
+    tracked : bool
+        Whether the view was made with gradients on.
+    """
 
     of: int
     path: tuple[Any, ...]
+    tracked: bool
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Same:
-    """The very tensor at place `of` among the returned ones."""
+class AliasOf:
+    """The memory of the tensor at place `of` without gradient: ``detach``, ``data``.
+
+    Attributes
+    ----------
+    shares_version : bool
+        Whether writes to one count for the other.
+    """
 
     of: int
+    shares_version: bool
 
 
-Place: TypeAlias = InputItself | InputView | Fresh | ResultView | Same
+@final
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A Python number that comes from what the call took out of tensors."""
+
+    source: Source
+
+
+Place: TypeAlias = InputItself | Fresh | ViewOf | AliasOf | Number
 
 
 class CannotReturnError(Exception):
@@ -72,84 +93,112 @@ class CannotReturnError(Exception):
 
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
+_OURS = ("tracegrad.dtypes", "tracegrad.device")
+
+Build: TypeAlias = Callable[[Sequence[Any]], Any]
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Structure:
-    """How results are put together.
-
-    Attributes
-    ----------
-    build : callable
-        ``build(tensors)`` gives what the user's function returned.
-    """
-
-    build: Callable[[Sequence[Any]], Any]
-
-
-def flatten(result: Any, tensors: list[Tensor]) -> Callable[[Sequence[Any]], Any]:
-    """Collect the tensors of `result`; return how to build it from others.
-
-    Raises
-    ------
-    CannotReturnError
-        If it holds an object that a program can't make.
-    """
-    if isinstance(result, Tensor):
-        place = len(tensors)
-        tensors.append(result)
-        return lambda given: given[place]
-    if type(result) in _PLAIN or isinstance(result, type):
-        return lambda given: result
-    if isinstance(result, tuple) and hasattr(result, "_fields"):
-        parts = [flatten(item, tensors) for item in result]
-        kind = type(result)
-        return lambda given: kind(*[part(given) for part in parts])
-    if type(result) in (tuple, list):
-        items = [flatten(item, tensors) for item in result]
-        make = type(result)
-        return lambda given: make([part(given) for part in items])
-    if type(result) is dict:
-        pairs = [(key, flatten(item, tensors)) for key, item in result.items()]
-        return lambda given: {key: part(given) for key, part in pairs}
-    if getattr(type(result), "__module__", "") in ("tracegrad.dtypes", "tracegrad.device"):
-        return lambda given: result
-    if type(result).__name__ == "Size" and isinstance(result, tuple):
-        return lambda given: result
-    raise CannotReturnError(f"it returns an object of type {type(result).__name__}")
-
-
-def tape_state(tensor: Tensor, inputs: set[int]) -> str:
-    """Return whether a tensor is on the tape, and whether that was released.
+class Flattening:
+    """A result taken apart: its tensors and taken numbers, and how it is put together.
 
     Parameters
     ----------
-    tensor : Tensor
-    inputs : set of int
-        Identities of the tensors that came in.
+    is_outside : callable
+        Whether an object came from outside the call.
 
-    Raises
-    ------
-    CannotReturnError
-        If gradients flow to a leaf that was made inside the call.
+    Attributes
+    ----------
+    parts : list
+        Tensors and stand-ins of numbers, in the order of their places in `build`.
     """
-    edge = edge_of(tensor)
-    if edge is None:
-        return ""
-    pending: list[Any] = [edge]
-    seen: set[int] = set()
-    while pending:
-        found = pending.pop()
-        entry = getattr(found, "entry", found)
-        if entry is None or id(entry) in seen:
-            continue
-        seen.add(id(entry))
-        if getattr(entry, "saved", ()) is None:
-            return "released"
-        if entry.__class__ is LeafEntry and id(entry.leaf()) not in inputs:
+
+    def __init__(self, is_outside: Callable[[object], bool]) -> None:
+        self.parts: list[Any] = []
+        self._is_outside = is_outside
+        self._seen: set[int] = set()
+
+    def take_apart(self, result: Any) -> Build:
+        """Collect the parts of `result`; return how to build it from others.
+
+        Raises
+        ------
+        CannotReturnError
+            If it holds an object that a program can't make.
+        """
+        if isinstance(result, Tensor | StandIn):
+            place = len(self.parts)
+            self.parts.append(result)
+            return lambda given: given[place]
+        if _is_value(result):
+            return lambda given: result
+        return self._container(result)
+
+    def _container(self, result: Any) -> Build:
+        kind = type(result)
+        if result == () and kind is tuple:
+            return lambda given: ()
+        if self._is_outside(result):
             raise CannotReturnError(
-                "gradients flow to a tensor with requires_grad made in the function"
+                f"it returns an object of type {kind.__name__} that came from outside"
             )
-        pending.extend(flat_edges(entry))
-    return "live"
+        if id(result) in self._seen:
+            raise CannotReturnError(
+                f"it returns one object of type {kind.__name__} in two places"
+            )
+        self._seen.add(id(result))
+        if kind in (tuple, list):
+            items = [self.take_apart(item) for item in result]
+            return lambda given: kind([part(given) for part in items])
+        if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+            return self._named_tuple(result)
+        if kind is dict:
+            pairs = [(key, self.take_apart(item)) for key, item in result.items()]
+            if not all(_is_value(key) for key, _ in pairs):
+                raise CannotReturnError("it returns a dict with keys that are objects")
+            return lambda given: {key: part(given) for key, part in pairs}
+        if dataclasses.is_dataclass(kind) and _is_simple(result):
+            return self._dataclass(result)
+        raise CannotReturnError(f"it returns an object of type {kind.__name__}")
+
+    def _named_tuple(self, result: Any) -> Build:
+        kind = type(result)
+        parts = [self.take_apart(item) for item in result]
+        return lambda given: tuple.__new__(kind, [part(given) for part in parts])
+
+    def _dataclass(self, result: Any) -> Build:
+        kind = type(result)
+        fields = [(n, self.take_apart(v)) for n, v in vars(result).items()]
+
+        def build(given: Sequence[Any]) -> Any:
+            made = object.__new__(kind)
+            for name, part in fields:
+                object.__setattr__(made, name, part(given))
+            return made
+
+        return build
+
+
+def _is_value(result: Any) -> bool:
+    """Return whether `result` is the same in each call and can't be changed."""
+    if type(result) in _PLAIN or isinstance(result, type):
+        return True
+    if getattr(type(result), "__module__", "") in _OURS:
+        return True
+    return type(result).__name__ == "Size" and isinstance(result, tuple)
+
+
+def _is_simple(result: Any) -> bool:
+    """Return whether a dataclass's instance is its fields, all in its ``__dict__``."""
+    kind = type(result)
+    return (
+        hasattr(result, "__dict__")
+        and kind.__new__ is object.__new__
+        and kind.__setattr__ in (object.__setattr__, kind.__dict__.get("__setattr__"))
+        and set(vars(result)) == {f.name for f in dataclasses.fields(result)}
+    )
+
+
+def shown(parts: Sequence[Any]) -> list[Any]:
+    """Return the parts of the recorded call, numbers in place of their stand-ins."""
+    return [plain(part) if isinstance(part, StandIn) else part for part in parts]

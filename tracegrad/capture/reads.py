@@ -74,6 +74,10 @@ class Leaves(Protocol):
         """An object is about to prepare its ``state``, outside the recording."""
         ...
 
+    def returned(self, result: Any) -> None:
+        """The call is over, and what is outside still known."""
+        ...
+
     def store(self, value: Any, name: str, location: Location) -> str | None:
         """An attribute of a leaf is about to be set: the sentence, if an effect."""
         ...
@@ -316,7 +320,9 @@ class ReadRecorder:
         callee = self.callee(function, location)
         try:
             with self._watch:
-                return callee(*args, **kwargs)
+                result = callee(*args, **kwargs)
+            self.leaves.returned(result)
+            return result
         except BaseException as error:
             error.__traceback__ = _user_frames(error.__traceback__)
             raise
@@ -485,7 +491,7 @@ def _user_frames(traceback: TracebackType | None) -> TracebackType | None:
         if not _is_ours(traceback.tb_frame.f_code):
             kept.append(traceback)
         traceback = traceback.tb_next
-    for entry, following in zip(kept, [*kept[1:], None], strict=True):
+    for entry, following in zip(kept, [*kept[1:], None], strict=False):
         entry.tb_next = following
     return kept[0] if kept else None
 

@@ -7,6 +7,7 @@ reason. What is written is kept as write-backs, so that the graph has no mutatio
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
@@ -14,13 +15,22 @@ import numpy as np
 
 from tracegrad.capture.hints import stored_name
 from tracegrad.capture.journal import Journal
-from tracegrad.capture.memory import Place, Storage, place_of, same_region
-from tracegrad.capture.numbers import StandIn, plain
+from tracegrad.capture.memory import (
+    Place,
+    Storage,
+    is_foreign,
+    place_of,
+    same_region,
+    share_memory,
+)
+from tracegrad.capture.numbers import StandIn, pin_all, plain
+from tracegrad.capture.tape import TapeWatch, base_of
+from tracegrad.dispatch.entry import INFERENCE
 from tracegrad.dispatch.generator import Generator, default_generator
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.state import install_recorder, paused_recorder, thread
 from tracegrad.dispatch.storage import owner_of
-from tracegrad.dispatch.tensor import Tensor, edge_of, spec_of
+from tracegrad.dispatch.tensor import Tensor, edge_of, spec_of, version_of
 from tracegrad.ir.builder import GraphBuilder
 from tracegrad.ir.graph import (
     BindGrad,
@@ -65,10 +75,12 @@ class OperatorRecorder:
         # What knows the paths of tensors, set by the session.
         self.leaves: Any = None
         self.grads: dict[int, tuple[Tensor, Tensor | None]] = {}
+        self.tape = TapeWatch()
         self._storages: dict[int, Storage] = {}
         self._known: dict[Place, tuple[Value, int]] = {}
         self._states: dict[int, tuple[Generator, Value, Value]] = {}
-        self._bumps: dict[Value, int] = {}
+        # By the identity of version counters: how often writes advanced them.
+        self._bumps: dict[int, int] = {}
         self._written: dict[Value, Location | None] = {}
         self._kept: list[Any] = []
         # The last value that each of the user's instructions made, with the name of
@@ -100,17 +112,32 @@ class OperatorRecorder:
         carries = edge_of(tensor) is not None
         value = self.builder.input(hint, spec_of(tensor), carries)
         self.inputs.append((value, tensor))
+        self.tape.enter(tensor)
+        # Its counter is made now, so that writes to it can be told from others'.
+        version_of(tensor)
         place = self._place(tensor)
         owner = owner_of(tensor._array)
         storage = self._storages.get(id(owner))
         if storage is None:
+            self._refuse_foreign_sharers(owner)
             path = () if tensor._view is None else tensor._view.path
-            storage = Storage(owner, place, path, value, 0, value)
+            root = weakref.ref(base_of(tensor))
+            storage = Storage(owner, place, path, value, root, 0, value)
             self._storages[id(owner)] = storage
         elif storage.stamp:
-            self.fail("two inputs share memory and one was written before the other was read")
+            self.fail(
+                "two inputs share memory and one was written before the other was read"
+            )
         storage.regions.add(place)
         self._known[place] = (value, storage.stamp)
+
+    def _refuse_foreign_sharers(self, owner: Any) -> None:
+        """Refuse memory that is known already, as that of another owner."""
+        if not is_foreign(owner):
+            return
+        for other in self._storages.values():
+            if is_foreign(other.owner) and share_memory(owner, other.owner):
+                self.fail("two inputs share memory that tracegrad does not own")
 
     def add_generator(self, generator: Generator, hint: str = "rng") -> None:
         """Make a generator's state an input of the graph."""
@@ -121,7 +148,8 @@ class OperatorRecorder:
         self._states[id(generator)] = (generator, value, value)
 
     def _place(self, tensor: Tensor) -> Place:
-        return place_of(tensor._array, edge_of(tensor) is not None)
+        carries = edge_of(tensor) is not None
+        return place_of(tensor._array, id(base_of(tensor)) if carries else 0)
 
     # -- reading --------------------------------------------------------------------
 
@@ -153,22 +181,23 @@ class OperatorRecorder:
 
     def _derive(self, tensor: Tensor, place: Place, storage: Storage) -> Value:
         """Return the value of a view of what the storage holds now."""
-        other = (*place[:4], not place[4])
-        known = self._known.get(other)
+        root = storage.root()
+        known = self._known.get((*place[:4], id(root)))
         if not place[4] and known is not None and known[1] == storage.stamp:
             return self._detached(known[0])
-        if same_region(place, storage.base_place):
-            return storage.value
-        rest = self._path_from(tensor, storage)
-        if rest is None:
-            raise UnknownTensorError(
-                f"a tensor of shape {list(tensor.shape)} that overlaps another one in a "
-                "way that no view explains"
-            )
+        if place[4] not in (0, id(root)):
+            raise UnknownTensorError("an alias with a gradient of its own")
         value = storage.value
-        for operator, attributes, index in rest:
-            value = self._node(operator, (value,), attributes)[index]
-        return value
+        if not same_region(place, storage.base_place):
+            rest = self._path_from(tensor, storage)
+            if rest is None:
+                raise UnknownTensorError(
+                    f"a tensor of shape {list(tensor.shape)} that overlaps another one "
+                    "in a way that no view explains"
+                )
+            for operator, attributes, index in rest:
+                value = self._node(operator, (value,), attributes)[index]
+        return value if place[4] else self._detached(value)
 
     def _detached(self, value: Value) -> Value:
         return self._node(OPERATORS["detach"], (value,), {})[0]
@@ -222,8 +251,7 @@ class OperatorRecorder:
         if operator.facts.get("dynamic_size"):
             self.fail(f"the size of what {operator.name} gives depends on values")
         for attribute in attributes.values():
-            if isinstance(attribute, StandIn):
-                attribute.pin()
+            pin_all(attribute)
         if self.reason:
             with paused_recorder():
                 return run(_plain(operands))
@@ -273,12 +301,13 @@ class OperatorRecorder:
         # The result is not on the tape yet: a differentiable result of tracked
         # operands will carry gradient.
         carries = _will_carry(operator, operands, tensor)
-        place = place_of(array, carries)
+        base = base_of(operands[0]) if operator.is_view else tensor
+        place = place_of(array, id(base) if carries else 0)
         storage = self._storages.get(id(owner))
         shares = operator.is_view or operator.facts.get("alias", False)
         if storage is None:
             path = () if tensor._view is None else tensor._view.path
-            storage = Storage(owner, place, path, value)
+            storage = Storage(owner, place, path, value, weakref.ref(base))
             self._storages[id(owner)] = storage
         elif not shares and array.size:
             self.fail(f"{operator.name} gave back memory of an operand")
@@ -297,31 +326,70 @@ class OperatorRecorder:
             self.fail(f"an in-place operator writes {unknown}")
 
     def _write(self, target: Tensor, value: Value, carries: bool) -> None:
-        before = self.value_of(target)
-        storage = self._storages[id(owner_of(target._array))]
-        place = self._place(target)
-        if place[4] and not thread.grad_enabled:
-            # The tape does not see this write: the new value, the old gradient.
-            value = self._node(OPERATORS["graft"], (before, value), {})[0]
-            carries = True
+        storage = self._storages.get(id(owner_of(target._array)))
+        if storage is None:
+            raise UnknownTensorError("into memory that came from outside unseen")
+        self.value_of(target)
         if storage.input is not None and len({p[:4] for p in storage.regions}) > 1:
             self.fail("two inputs share part of their memory and one is written")
             return
-        if same_region(place, storage.base_place):
-            whole = value
-        else:
-            rest = self._path_from(target, storage)
-            if rest is None:
-                raise UnknownTensorError("into memory that no view explains")
-            path = tuple((op, tuple(a.items()), i) for op, a, i in rest)
-            write = OPERATORS["view_write"]
-            whole = self._node(write, (storage.value, value), {"path": path})[0]
+        base, root = base_of(target), storage.root()
+        tracked = root is not None and root._node is not None
+        seen = thread.grad_enabled and (carries or base._node is not None)
+        if seen and base is not root:
+            raise UnknownTensorError("with gradient into an alias of another tensor")
+        place = self._place(target)
+        whole = self._whole(target, place, storage, value)
+        if tracked and not seen:
+            # The tape does not see this write: the new value, the old gradient.
+            whole = self._node(OPERATORS["graft"], (storage.value, whole), {})[0]
         storage.value = whole
         storage.stamp += 1
-        self._know((*place[:4], carries), value, storage)
+        if seen or not tracked:
+            carrying = id(base) if carries or place[4] else 0
+            self._know((*place[:4], carrying), value, storage)
+        self._count(version_of(target))
         if storage.input is not None:
-            self._bumps[storage.input] = self._bumps.get(storage.input, 0) + 1
             self._written[storage.input] = here()
+
+    def _count(self, version: Any) -> None:
+        if version is INFERENCE:
+            return
+        # Kept, so that no other counter gets its identity.
+        self._kept.append(version)
+        self._bumps[id(version)] = self._bumps.get(id(version), 0) + 1
+
+    def _whole(
+        self, target: Tensor, place: Place, storage: Storage, value: Value
+    ) -> Value:
+        """Return the value of the storage with the part at `place` replaced."""
+        if same_region(place, storage.base_place):
+            return value
+        rest = self._path_from(target, storage)
+        if rest is None:
+            raise UnknownTensorError("into memory that no view explains")
+        path = tuple((op, tuple(a.items()), i) for op, a, i in rest)
+        write = OPERATORS["view_write"]
+        return self._node(write, (storage.value, value), {"path": path})[0]
+
+    def backward(self, edges: Sequence[Any], needed: set[Any] | None) -> None:
+        """Note that a backward pass is about to start."""
+        reason = self.tape.why_no_backward(edges, needed)
+        if reason:
+            self.fail(reason)
+
+    def touches(self, tensor: Tensor, what: str, hook: bool = False) -> None:
+        """Note that something other than value or ``.grad`` of `tensor` changes."""
+        if self.leaves is not None and self.is_outside(tensor):
+            self.leaves.effect(f"{what} of a tensor from outside")
+        elif hook:
+            self.tape.hooked = True
+
+    def is_outside(self, tensor: Tensor) -> bool:
+        """Return whether a tensor was there before the recording."""
+        if any(tensor is known for _, known in self.inputs):
+            return True
+        return self.storage_of(tensor) is None
 
     def read_grad(self, tensor: Tensor) -> Tensor | None:
         """Return ``tensor.grad``, guarded if it was there before the recording."""
@@ -350,8 +418,10 @@ class OperatorRecorder:
         except UnknownTensorError as unknown:
             self.fail(f"Python takes the value of {unknown}")
             return value
-        self.builder.checks.append(Check(found, value, here()))
-        return value
+        if self.leaves is None or isinstance(value, bool):
+            self.builder.checks.append(Check(found, value, here()))
+            return value
+        return self.leaves.taken(found, value)
 
     def reseed(self, generator: Generator, seed: int) -> None:
         """Note that a generator's stream is about to restart from `seed`."""
@@ -366,15 +436,19 @@ class OperatorRecorder:
         if self.reason:
             return
         if how != "tensor":
-            self.fail(f"{how} takes the contents of an array that the graph can't watch")
+            self.fail(
+                f"{how} takes the contents of an array that the graph can't watch"
+            )
             return
+        if self.leaves is not None:
+            self.leaves.pin_numbers_in(tensor._array)
         value = self.builder.constant(
             "constant", spec_of(tensor), np.array(tensor._array, copy=True)
         )
         self._kept.append(tensor._array)
         owner = owner_of(tensor._array)
         place = self._place(tensor)
-        storage = Storage(owner, place, (), value)
+        storage = Storage(owner, place, (), value, weakref.ref(tensor))
         self._storages[id(owner)] = storage
         self._know(place, value, storage)
 
@@ -386,20 +460,42 @@ class OperatorRecorder:
             return None
         return self._storages.get(id(owner_of(tensor._array)))
 
+    def storage_written(self, target: Value) -> Storage:
+        """Return the storage of an input that was written."""
+        return next(s for s in self._storages.values() if s.input is target)
+
+    def moved_inputs(self) -> list[tuple[Value, Tensor]]:
+        """Return the inputs to which writes gave a new tape position."""
+        tensors = dict(self.inputs)
+        return [(v, t) for v in self._written if self.tape.moved(t := tensors[v])]
+
+    def bumps(self) -> list[tuple[int, int]]:
+        """Return for inputs that were written how often, one input per counter."""
+        counts = dict(self._bumps)
+        found = []
+        for index, (_, tensor) in enumerate(self.inputs):
+            if isinstance(tensor, Tensor):
+                count = counts.pop(id(version_of(tensor)), 0)
+                if count:
+                    found.append((index, count))
+        return found
+
     def finish(self, outputs: Sequence[Value]) -> Graph:
         """Return the graph, with what was written."""
         inputs = {id(o): v for v, o in self.inputs}
-        for target, bumps in self._bumps.items():
-            storage = next(s for s in self._storages.values() if s.input is target)
-            place = self._written[target]
+        bumps = dict(self.bumps())
+        index = {v: i for i, (v, _) in enumerate(self.inputs)}
+        for target, place in self._written.items():
+            storage = self.storage_written(target)
             self.builder.writes.append(
-                WriteStorage(target, storage.value, bumps, place)
+                WriteStorage(target, storage.value, bumps.get(index[target], 0), place)
             )
         for tensor, grad in self.grads.values():
             if id(tensor) not in inputs:
-                continue
-            value = None if grad is None else self.value_of(grad)
-            self.builder.writes.append(BindGrad(inputs[id(tensor)], value))
+                self.tape.refuse_outside(tensor)
+            else:
+                value = None if grad is None else self.value_of(grad)
+                self.builder.writes.append(BindGrad(inputs[id(tensor)], value))
         for _, first, last in self._states.values():
             if first is not last:
                 self.builder.writes.append(WriteState(first, last))
@@ -431,5 +527,3 @@ def _carries(operand: Any) -> bool:
     if isinstance(operand, Tensor):
         return edge_of(operand) is not None
     return operand.__class__ is tuple and any(map(_carries, operand))
-
-

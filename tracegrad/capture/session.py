@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
+import numpy as np
+
 from tracegrad.capture.checks import SameAs, value_check
 from tracegrad.capture.journal import Journal
 from tracegrad.capture.numbers import (
@@ -15,25 +17,24 @@ from tracegrad.capture.numbers import (
     NumberOwner,
     Source,
     StandIn,
+    Taken,
+    plain,
     stand_in,
+    takings_of,
 )
-from tracegrad.capture.outputs import (
-    CannotReturnError,
-    Fresh,
-    InputItself,
-    InputView,
-    Place,
-    ResultView,
-    Same,
-    flatten,
-    tape_state,
-)
+from tracegrad.capture.outputs import CannotReturnError, Flattening, shown
 from tracegrad.capture.paths import Attribute, Held, Item, Path
+from tracegrad.capture.places import Places, placed
 from tracegrad.capture.reads import ReadRecorder, Reads
 from tracegrad.capture.recorder import OperatorRecorder, UnknownTensorError
+from tracegrad.capture.tape import Standing
 from tracegrad.dispatch.generator import Generator
+from tracegrad.dispatch.state import thread
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.ir.graph import Graph, Value
+from tracegrad.dtypes import get_default_dtype
+from tracegrad.errors import InplaceError
+from tracegrad.ir.graph import Check, Graph, Value
+from tracegrad.location import here
 from tracegrad.spec import ScalarSpec
 
 
@@ -51,12 +52,18 @@ class LeafInput:
         What it was in the recorded call.
     source : Source or None
         For a number that is computed from leaves before the call.
+    standing : Standing or None
+        How a tensor stood before the recorded call.
+    location : Location or None
+        The line that read it.
     """
 
     path: Path
     value: Value
     example: Any
     source: Source | None = None
+    standing: Standing | None = None
+    location: Any = None
 
 
 @final
@@ -77,10 +84,12 @@ class Recording:
         In the order of the graph's inputs.
     numbers : tuple of Path
         Where the dynamic numbers are.
-    places : tuple of Place
+    places : Places or None
         Of the returned tensors.
     build : callable or None
         Puts them together.
+    bumps : tuple of (int, int)
+        Which inputs were written, and how often.
     """
 
     result: Any
@@ -89,8 +98,9 @@ class Recording:
     reason: str
     inputs: tuple[LeafInput, ...] = ()
     numbers: tuple[Path, ...] = ()
-    places: tuple[Place, ...] = ()
+    places: Places | None = None
     build: Any = None
+    bumps: tuple[tuple[int, int], ...] = ()
 
 
 @final
@@ -100,10 +110,17 @@ class _Leaves(NumberOwner):
     def __init__(self, operators: OperatorRecorder) -> None:
         self.operators = operators
         self.paths: dict[int, Path] = {}
-        self.order: list[Path] = []
+        self.locations: dict[int, Any] = {}
         self.numbers: list[tuple[Path, Any, Any]] = []
         self.number_values: dict[Source, Value] = {}
         self.reads: ReadRecorder | None = None
+        # What the call took out of tensors: the value, what it was, where.
+        self.takings: list[tuple[Value, Any, Any]] = []
+        self._pinned: set[int] = set()
+        self._stand_ins: list[Any] = []
+        self.flat: Any = None
+        self.build: Any = None
+        self.why_not = ""
 
     def is_leaf(self, value: object) -> bool:
         """Return whether `value` is a tensor, a generator or a number's stand-in."""
@@ -112,7 +129,7 @@ class _Leaves(NumberOwner):
     def read(self, value: Any, path: Path, location: Any) -> None:
         """Make a leaf from outside an input."""
         self.paths[id(value)] = path
-        self.order.append(path)
+        self.locations[id(value)] = location
         if isinstance(value, Generator):
             self.operators.add_generator(value)
         else:
@@ -124,8 +141,46 @@ class _Leaves(NumberOwner):
         self.numbers.append((path, value, location))
         return stand_in(value, leaf, self)
 
-    def value_for(self, number: Any) -> Value:
-        """Return the graph's input for a stand-in."""
+    def made(self, number: Any) -> None:
+        """Note that a stand-in was made."""
+        self._stand_ins.append(number)
+
+    def pin_numbers_in(self, array: Any) -> None:
+        """Pin the numbers that an array made from Python numbers may hold."""
+        for number in self._stand_ins:
+            if number.owner is not None and np.any(
+                array == array.dtype.type(plain(number))
+            ):
+                number.pin()
+
+    def taken(self, value: Value, number: Any) -> Any:
+        """Return the stand-in of a number that was taken out of a tensor."""
+        self.takings.append((value, number, here()))
+        return stand_in(number, Taken(len(self.takings) - 1), self)
+
+    def returned(self, result: Any) -> None:
+        """Take apart what the function returned, while it is known what is outside."""
+        try:
+            self.build = self.flat.take_apart(result)
+        except CannotReturnError as error:
+            self.why_not = str(error)
+
+    def let_go(self) -> None:
+        """Leave the stand-ins as the numbers they are."""
+        for number in self._stand_ins:
+            number.owner = None
+        self._stand_ins.clear()
+
+    def effect(self, sentence: str) -> None:
+        """Note an effect of the user's line."""
+        if self.reads is not None:
+            self.reads.effect(self.reads.location(), sentence)
+
+    def value_for(self, number: Any) -> Any:
+        """Return the graph's input for a stand-in, or the number itself if pinned."""
+        if takings_of(number.source):
+            number.pin()
+            return plain(number)
         found = self.number_values.get(number.source)
         if found is None:
             # Its type only: looking at the value would guard it.
@@ -144,16 +199,29 @@ class _Leaves(NumberOwner):
         elif isinstance(source, Computed):
             for arg in source.args:
                 self.pin(arg)
+        elif isinstance(source, Taken) and source.index not in self._pinned:
+            self._pinned.add(source.index)
+            taken, number, place = self.takings[source.index]
+            self.operators.builder.checks.append(Check(taken, number, place))
 
     def truth(self, value: Any, location: Any) -> bool:
         """Return the truth of a leaf, which guards it."""
         return bool(value)
 
     def attribute(self, value: Any, name: str, path: Path | None, location: Any) -> Any:
-        """Return an attribute of a leaf; a gradient from outside is observed."""
-        if name != "grad" or path is None or not isinstance(value, Tensor):
+        """Return an attribute of a leaf; what came from outside is observed."""
+        if not isinstance(value, Tensor) or self.reads is None:
             return getattr(value, name)
-        return self.grad_of(value)
+        if name in _ADDRESSES:
+            self.reads.unrecordable(location, f"reads .{name} of a tensor")
+        if path is None or name in _OF_THE_SPEC:
+            return getattr(value, name)
+        if name == "grad":
+            return self.grad_of(value)
+        found = getattr(value, name)
+        if callable(found) and name not in value.__dict__:
+            return found
+        return self.reads.observe(found, Attribute(path, name), location)
 
     def preparing(self, owner: Any) -> None:
         """Let the journal keep the state that an object is about to prepare."""
@@ -164,8 +232,10 @@ class _Leaves(NumberOwner):
 
     def store(self, value: Any, name: str, location: Any) -> str | None:
         """Return why setting an attribute of a leaf is an effect, or None."""
-        if isinstance(value, Tensor) and name in ("grad", "requires_grad", "data"):
-            return None if name == "grad" else f"sets .{name} of a tensor"
+        if isinstance(value, Tensor) and name == "grad":
+            return None
+        if name != "data" and isinstance(value, Tensor) and id(value) not in self.paths:
+            return None
         return f"sets .{name} of a tensor"
 
     def grad_of(self, tensor: Tensor) -> Tensor | None:
@@ -180,6 +250,17 @@ class _Leaves(NumberOwner):
 
 
 _NO_PATH: Any = None
+
+# Attributes of a tensor that its guards decide.
+_OF_THE_SPEC = frozenset(
+    {"shape", "dtype", "device", "ndim", "requires_grad", "is_leaf", "is_meta", "T"}
+    | {"mT", "H", "mH", "real", "imag", "data", "itemsize", "nbytes", "layout"}
+    | {"is_cpu", "is_cuda"}
+)
+# Where a tensor lies, and in which history, is no matter of its values.
+_ADDRESSES = frozenset(
+    {"data_ptr", "storage_offset", "untyped_storage", "storage", "_base", "grad_fn"}
+)
 
 
 # How a module's parts are reached: nothing a user would write.
@@ -244,27 +325,44 @@ def record_call(
     reads.refuses_effects = journal is not None
     leaves.reads = reads
     operators.leaves = leaves
+    before = _modes()
+    flat = Flattening(lambda value: reads.path_of(value) is not None)
+    leaves.flat = flat
     with operators:
         result = reads.run(function, args, kwargs)
+    if _modes() != before:
+        operators.fail("it leaves a mode of the thread changed")
     return _finished(result, reads.reads(), operators, leaves)
+
+
+def _as(number: Any, dtype: Any) -> Any:
+    return np.asarray(plain(number)).astype(dtype)
+
+
+def _modes() -> tuple[Any, ...]:
+    return thread.grad_enabled, thread.inference, thread.anomaly, get_default_dtype()
 
 
 def _finished(
     result: Any, reads: Reads, operators: OperatorRecorder, leaves: _Leaves
 ) -> Recording:
+    flat, build = leaves.flat, leaves.build
+    if build is None:
+        operators.fail(f"it can't be made again: {leaves.why_not}")
+    elif any(isinstance(part, StandIn) for part in flat.parts):
+        result = build(shown(flat.parts))
+    leaves.let_go()
     reason = str(reads.reason) if reads.reason is not None else ""
     if not reason and operators.reason:
         where = f", {operators.reason_location}" if operators.reason_location else ""
         reason = operators.reason + where
     if reason:
         return Recording(result, reads, None, reason)
-    tensors: list[Tensor] = []
     try:
         _name_inputs(reads, operators, leaves)
-        build = flatten(result, tensors)
-        places, outputs = _places(tensors, operators)
-        graph = operators.finish(outputs)
-    except (CannotReturnError, UnknownTensorError) as error:
+        places = placed(flat.parts, operators, leaves.takings)
+        graph = operators.finish(places.outputs)
+    except (CannotReturnError, UnknownTensorError, InplaceError) as error:
         return Recording(result, reads, None, f"it can't be made again: {error}")
     return Recording(
         result,
@@ -273,8 +371,9 @@ def _finished(
         "",
         _inputs(operators, leaves),
         tuple(path for path, _, _ in leaves.numbers),
-        tuple(places),
+        places,
         build,
+        tuple(operators.bumps()),
     )
 
 
@@ -287,66 +386,7 @@ def _inputs(operators: OperatorRecorder, leaves: _Leaves) -> tuple[LeafInput, ..
         path = leaves.paths.get(id(example))
         if path is None:
             path = Held(example, "default_generator")
-        found.append(LeafInput(path, value, example))
+        standing = operators.tape.standings.get(id(example))
+        location = leaves.locations.get(id(example))
+        found.append(LeafInput(path, value, example, None, standing, location))
     return tuple(found)
-
-
-def _places(
-    tensors: list[Tensor], operators: OperatorRecorder
-) -> tuple[list[Place], list[Value]]:
-    index_of = {id(o): i for i, (_, o) in enumerate(operators.inputs)}
-    inputs = {v: i for i, (v, _) in enumerate(operators.inputs)}
-    places: list[Place] = []
-    outputs: list[Value] = []
-    first_of: dict[int, int] = {}
-    for position, tensor in enumerate(tensors):
-        place = _place(
-            tensor, tensors[:position], operators, index_of, inputs, first_of
-        )
-        if place is None:
-            place = Fresh(len(outputs), tape_state(tensor, set(index_of)))
-            outputs.append(operators.value_of(tensor))
-        first_of.setdefault(id(tensor), position)
-        places.append(place)
-    return places, outputs
-
-
-def _place(
-    tensor: Tensor,
-    before: list[Tensor],
-    operators: OperatorRecorder,
-    index_of: dict[int, int],
-    inputs: dict[Value, int],
-    first_of: dict[int, int],
-) -> Place | None:
-    """Return the place of a tensor that is no fresh result, else None."""
-    if id(tensor) in index_of:
-        return InputItself(index_of[id(tensor)])
-    if id(tensor) in first_of:
-        return Same(first_of[id(tensor)])
-    storage = operators.storage_of(tensor)
-    if storage is None:
-        raise UnknownTensorError("a result that came from outside unseen")
-    view = tensor._view
-    if storage.input is not None:
-        return _input_view(tensor, inputs[storage.input], operators)
-    for position, other in enumerate(before):
-        if view is not None and view.base is other:
-            return ResultView(position, view.path)
-        if operators.storage_of(other) is storage:
-            raise CannotReturnError("two results that share memory in an unusual way")
-    return None
-
-
-def _input_view(tensor: Tensor, index: int, operators: OperatorRecorder) -> Place:
-    base = operators.inputs[index][1]
-    view = tensor._view
-    if view is None:
-        if tensor.requires_grad:
-            raise CannotReturnError("an alias of an input that carries its gradient")
-        # detach() of an input: the same memory without gradient.
-        return InputView(index, ())
-    start = () if base._view is None else base._view.path
-    if base._view is None and view.base is not base:
-        raise CannotReturnError("a view of an input whose base came in another way")
-    return InputView(index, view.path[len(start) :])

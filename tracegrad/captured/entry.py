@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, final
+
+import numpy as np
 
 from tracegrad.compiler import DerivedProgram
 from tracegrad.dispatch.entry import Edge, Node, SavedTensor, next_sequence
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.tensor import Tensor, edge_of, version_of, wrap
-from tracegrad.errors import GradientError
+from tracegrad.errors import GradientError, TracegradError
 from tracegrad.ir.interpreter import interpret
 from tracegrad.spec import TensorSpec
 
@@ -69,6 +71,8 @@ class CapturedEntry(Node):
         self,
         program: DerivedProgram,
         leaves: Sequence[Any],
+        written: frozenset[int],
+        outputs: Mapping[int, SavedTensor],
         computed: Sequence[Any],
     ) -> None:
         self.program = program
@@ -78,21 +82,29 @@ class CapturedEntry(Node):
         )
         self.result_specs = program.result_specs
         self.sequence = next_sequence()
-        self.saved: list[SavedTensor] | None = [
-            _saved(leaves[i]) if i is not None else SavedTensor(computed[k], None, [0])
-            for i, k in program.residual_sources
-        ]
+        self.saved: list[SavedTensor] | None = []
+        for kind, index in program.residual_sources:
+            if kind == "input":
+                self.saved.append(_saved(leaves[index], index in written))
+            elif kind == "output":
+                self.saved.append(outputs[index])
+            else:
+                self.saved.append(SavedTensor(computed[index], None, [0]))
         # For a derivative of the derivative: the inputs, as they were.
-        self._leaves: list[Any] | None = [_kept(leaf) for leaf in leaves]
+        self._leaves: list[Any] | None = [
+            _kept(leaf, index in written) if index in program.kept_inputs else None
+            for index, leaf in enumerate(leaves)
+        ]
 
     def name(self) -> str:
         """Return the name that users see."""
         return "CapturedBackward"
 
     def release(self) -> None:
-        """Let go of what was saved."""
-        self.saved = None
-        self._leaves = None
+        """Let go of what was saved; where nothing was, backward can run again."""
+        if self.saved:
+            self.saved = None
+            self._leaves = None
 
     def pull(self, ct: Any, create_graph: bool, needed: Any) -> Any:
         """Return the gradients of the inputs, with where they go.
@@ -127,23 +139,34 @@ class CapturedEntry(Node):
         assert self.saved is not None
         arrays = [_checked(self, kept).array for kept in self.saved]
         arrays += [ct._array for ct in cts]
-        results, _ = self.program.backward().executable(arrays)
+        try:
+            results, _ = self.program.backward().executable(arrays)
+        except TracegradError:
+            return self._interpreted(arrays)
         return [wrap(array) for array in results]
+
+    def _interpreted(self, arrays: list[Any]) -> list[Tensor]:
+        """Run the backward graph through the eager kernels: there is no program."""
+        given = list(map(wrap, arrays))
+        return list(interpret(self.program.derived.backward, *given))
 
     def _differentiable(self, cts: list[Tensor]) -> list[Tensor]:
         """Run forward and backward through the dispatcher, onto the tape."""
         assert self._leaves is not None
         inputs = [_restored(self, leaf) for leaf in self._leaves]
-        return list(interpret(self.program.derived.joint, *inputs, *cts))
+        return list(interpret(self.program.joint, *inputs, *cts))
 
 
-def _saved(leaf: Tensor) -> SavedTensor:
+def _saved(leaf: Tensor, written: bool) -> SavedTensor:
+    if written:
+        # The call itself is about to write it.
+        return SavedTensor(np.array(leaf._array), edge_of(leaf), [0])
     return SavedTensor(leaf._array, edge_of(leaf), version_of(leaf))
 
 
-def _kept(leaf: Any) -> Any:
+def _kept(leaf: Any, written: bool) -> Any:
     if isinstance(leaf, Tensor):
-        return _saved(leaf)
+        return _saved(leaf, written)
     if isinstance(leaf, Generator):
         copied = Generator()
         copied.engine = leaf.engine.clone()

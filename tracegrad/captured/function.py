@@ -24,7 +24,7 @@ from tracegrad.capture.paths import (
 from tracegrad.capture.session import Recording, record_call
 from tracegrad.captured.explain import Explanation
 from tracegrad.captured.guards import Miss
-from tracegrad.captured.specialization import FAILED, LEFT, Specialization
+from tracegrad.captured.specialization import FAILED, Left, Specialization
 from tracegrad.compiler import DerivedProgram, compile_graph
 from tracegrad.config import config
 from tracegrad.dispatch.state import thread
@@ -83,7 +83,7 @@ class CapturedFunction:
                 # From its start, so that the error, its line and what was done before
                 # it are eager mode's own.
                 return self.eager(*args, **kwargs)
-            if result is not LEFT:
+            if result.__class__ is not Left:
                 self._last = specialization
                 return result
         return self._record(args, kwargs, mode)
@@ -135,7 +135,9 @@ class CapturedFunction:
             if miss is not None and is_changed_number(miss, self.eager, args, kwargs):
                 self._dynamic.add(miss.path)
             reason = "" if miss is None else str(miss)
-            found.append(reason or "the inputs share memory in another way, or a check left")
+            found.append(
+                reason or "the inputs share memory in another way, or a check left"
+            )
         return found
 
     def _keep(
@@ -160,7 +162,7 @@ class CapturedFunction:
         self, recording: Recording, graph: Graph, mode: tuple[Any, ...]
     ) -> Specialization:
         target = self.target or config.target
-        if any(isinstance(p, Fresh) and p.tape == "live" for p in recording.places):
+        if is_differentiable(recording):
             derived = DerivedProgram(graph, target)
             return Specialization(recording, derived.forward, derived, mode)
         return Specialization(recording, compile_graph(graph, target), None, mode)
@@ -211,6 +213,14 @@ class CapturedFunction:
             self.specializations.clear()
         self._given_up = False
         self._last = None
+
+
+def is_differentiable(recording: Recording) -> bool:
+    """Return whether backward can go through a call."""
+    handed = recording.places
+    assert handed is not None
+    places = [*handed.places, *(place for _, place in handed.moved)]
+    return any(isinstance(p, Fresh) and p.tape == "live" for p in places)
 
 
 def is_changed_number(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import operator
 from collections import deque
@@ -10,27 +11,33 @@ from typing import Any, final
 
 from tracegrad.capture.memory import memory_pattern
 from tracegrad.capture.numbers import evaluate
-from tracegrad.capture.outputs import (
-    Fresh,
-    InputItself,
-    InputView,
-    Place,
-    ResultView,
-    Same,
-)
-from tracegrad.capture.session import LeafInput, Recording
+from tracegrad.capture.outputs import AliasOf, Fresh, InputItself, Number, Place, ViewOf
+from tracegrad.capture.places import Places
+from tracegrad.capture.session import Recording
 from tracegrad.captured.entry import CapturedEntry, ReleasedEntry
 from tracegrad.captured.guards import CompiledGuards, LeafGuard
+from tracegrad.captured.leaf_guards import leaf_guard
 from tracegrad.compiler import Compiled, DerivedProgram
 from tracegrad.config import config
-from tracegrad.dispatch.entry import ResultEdge
+from tracegrad.dispatch.entry import INFERENCE, ResultEdge, SavedTensor
 from tracegrad.dispatch.generator import Generator
+from tracegrad.dispatch.inplace import rebased
 from tracegrad.dispatch.operator import OPERATORS, OpDef
-from tracegrad.dispatch.tensor import Tensor, edge_of, version_of, wrap
-from tracegrad.ir.graph import BindGrad, Graph, WriteState, WriteStorage
+from tracegrad.dispatch.state import set_grad_enabled
+from tracegrad.dispatch.tensor import Tensor, move_retained, version_of, wrap
+from tracegrad.errors import CompileError
+from tracegrad.ir.graph import Check, Graph, WriteState, WriteStorage
 
-LEFT: Any = object()
-"""What a run gives when a check found another value: nothing has happened."""
+
+@final
+class Left:
+    """What a run gives when a check found another value: nothing has happened."""
+
+    __slots__ = ("check",)
+
+    def __init__(self, check: Check) -> None:
+        self.check = check
+
 
 FAILED: Any = object()
 """What a run gives when an operator raised: nothing has happened."""
@@ -49,42 +56,6 @@ def commit(actions: Sequence[Action]) -> None:
     interrupt sees all or nothing.
     """
     deque(_starmap(_call, actions), 0)
-
-
-def _tensor_guard(leaf: LeafInput) -> LeafGuard:
-    tensor = leaf.example
-    array = tensor._array
-    tracked = edge_of(tensor) is not None
-    parts = [
-        "{x}.__class__ is {0}",
-        "({x}._array.dtype is {1} or {x}._array.dtype == {1})",
-        "{x}._array.shape == {2}",
-        "{x}._array.strides == {3}",
-    ]
-    constants: list[Any] = [type(tensor), array.dtype, array.shape, array.strides]
-    if tensor._view is None:
-        parts += ["{x}._view is None", f"({{x}}._node is not None) is {tracked}"]
-    else:
-        parts.append(f"({{4}}({{x}}) is not None) is {tracked}")
-        constants.append(edge_of)
-    return LeafGuard(
-        leaf.path, " and ".join(parts), tuple(constants), _described(tensor), _described
-    )
-
-
-def _described(value: Any) -> str:
-    if not isinstance(value, Tensor):
-        return f"of type {type(value).__name__}"
-    text = f"{value.dtype.name}{list(value.shape)}"
-    if not value.is_contiguous():
-        text += f" with strides {list(value.stride())}"
-    return text + (" that requires grad" if value.requires_grad else "")
-
-
-def _leaf_guard(leaf: LeafInput) -> LeafGuard:
-    if isinstance(leaf.example, Tensor):
-        return _tensor_guard(leaf)
-    return LeafGuard(leaf.path, "{x}.__class__ is {0}", (type(leaf.example),))
 
 
 @final
@@ -109,6 +80,7 @@ class Specialization:
         mode: tuple[Any, ...],
     ) -> None:
         assert recording.graph is not None
+        assert recording.places is not None
         self.graph: Graph = recording.graph
         self.compiled = compiled
         self.derived = derived
@@ -117,60 +89,75 @@ class Specialization:
         outside = [leaf for leaf in recording.inputs if leaf.source is None]
         numbers = [LeafGuard(path, number=True) for path in recording.numbers]
         self.guards = CompiledGuards.compile(
-            recording.reads.guards, [*map(_leaf_guard, outside), *numbers]
+            recording.reads.guards, [*map(leaf_guard, outside), *numbers]
         )
         self.check = self.guards.check
         self._run = compiled.executable
-        self._places = recording.places
+        self._handed = recording.places
+        self._places = recording.places.places
+        self._results = _unless_in_order(recording.places)
         self._build: Callable[[Sequence[Any]], Any] = recording.build
         # Where the program's inputs are among the leaves, or how they are computed.
         self._sources = [leaf.source for leaf in recording.inputs]
         self._outside = len(outside)
-        self._numbers = bool(numbers)
+        self._has_numbers = bool(numbers)
         examples = [leaf.example for leaf in recording.inputs]
         self._tensors = [i for i, e in enumerate(examples) if isinstance(e, Tensor)]
         self._generators = [
             i for i, e in enumerate(examples) if isinstance(e, Generator)
         ]
-        self._pattern = memory_pattern([examples[i]._array for i in self._tensors])
-        self._position = {leaf.value: i for i, leaf in enumerate(recording.inputs)}
+        self._bumps = recording.bumps
+        position = {leaf.value: i for i, leaf in enumerate(recording.inputs)}
         writes = self.graph.writes
-        self._bumps = [
-            (self._position[w.target], w.bumps)
-            for w in writes
-            if isinstance(w, WriteStorage)
-        ]
-        self._grads = [w for w in writes if isinstance(w, BindGrad)]
-        self._states = {self._position[w.target] for w in writes if isinstance(w, WriteState)}
+        self._written = frozenset(
+            position[w.target] for w in writes if isinstance(w, WriteStorage)
+        )
+        self._states = [position[w.target] for w in writes if isinstance(w, WriteState)]
+        self._pattern = _sharing([examples[i] for i in self._tensors])
+        _refuse_lost_gradients(recording, derived)
 
     def matches(
         self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[Any, ...] | None:
-        """Return the program's inputs if the call is one it was made for."""
+        """Return the leaves if the call is one the program was made for."""
         leaves = self.check(function, args, kwargs)
-        if leaves is None:
-            return None
-        if self._numbers:
-            leaves = self._with_numbers(leaves)
-        arrays = [leaves[i]._array for i in self._tensors]
-        if memory_pattern(arrays) != self._pattern:
-            return None
-        return leaves
-
-    def _with_numbers(self, leaves: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the inputs: tensors and generators, and numbers computed in Python."""
-        objects = iter(leaves[: self._outside])
-        numbers = leaves[self._outside :]
-        return tuple(
-            next(objects) if source is None else evaluate(source, numbers)
-            for source in self._sources
-        )
+        if leaves is None or not self._written:
+            # Shared memory is nobody's business where nothing is written.
+            return leaves
+        tensors = [x for x in leaves if isinstance(x, Tensor)]
+        return leaves if _sharing(tensors) == self._pattern else None
 
     def run(self, leaves: tuple[Any, ...]) -> Any:
         """Run the program, commit, and return what the user's function would.
 
         Everything that can fail happens before the commit.
+
+        Returns
+        -------
+        object
+            Or a `Left`, or `FAILED`.
         """
+        numbers = leaves[self._outside :]
+        if self._has_numbers:
+            leaves = self._with_numbers(leaves, numbers)
+        if not self._states:
+            return self._run_alone(leaves, numbers)
+        with contextlib.ExitStack() as stack:
+            for i in self._states:
+                stack.enter_context(leaves[i].lock)
+            return self._run_alone(leaves, numbers)
+
+    def _with_numbers(
+        self, leaves: tuple[Any, ...], numbers: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        """Return the inputs: tensors and generators, and numbers computed in Python."""
+        objects = iter(leaves[: self._outside])
+        return tuple(
+            next(objects) if source is None else evaluate(source, numbers)
+            for source in self._sources
+        )
+
+    def _run_alone(self, leaves: tuple[Any, ...], numbers: tuple[Any, ...]) -> Any:
         arrays: list[Any] = list(leaves)
         for i in self._tensors:
             arrays[i] = leaves[i]._array
@@ -178,19 +165,21 @@ class Specialization:
             arrays[i] = leaves[i].engine.clone() if i in self._states else None
         try:
             results, writes = self._run(arrays)
-        except Exception:  # noqa: BLE001 - whatever it is, eager mode raises its own
+            if results is None:
+                return Left(self.graph.checks[writes])
+            returned = self._returned(leaves, results, numbers)
+        except Exception:
             if config.verify:
                 raise
             return FAILED
-        if results is None:
-            return LEFT
-        returned = self._returned(leaves, results)
-        if self.derived is not None:
-            self._put_on_tape(self.derived, leaves, results, returned)
         actions = list(writes)
         self._add_actions(actions, leaves, arrays, results, returned)
+        if self.derived is not None:
+            self._put_on_tape(self.derived, actions, leaves, results, returned)
         commit(actions)
         self.hits += 1
+        if self._results is not None:
+            returned = [returned[i] for i in self._results]
         return self._build(returned)
 
     def _add_actions(
@@ -203,64 +192,96 @@ class Specialization:
     ) -> None:
         for i, bumps in self._bumps:
             version = version_of(leaves[i])
-            actions.append((version.__setitem__, 0, version[0] + bumps))
-        place = len(self.compiled.graph.outputs)
-        for bind in self._grads:
-            grad = None
-            if bind.value is not None:
-                grad = wrap(results[place])
-                place += 1
-            actions.append((setattr, leaves[self._position[bind.target]], "_grad", grad))
+            if version is not INFERENCE:
+                actions.append((version.__setitem__, 0, version[0] + bumps))
+        for i, place in self._handed.grads:
+            grad = None if place is None else returned[place]
+            actions.append((setattr, leaves[i], "_grad", grad))
         for i in self._states:
             actions.append((setattr, leaves[i], "engine", arrays[i]))
 
     def _put_on_tape(
         self,
         derived: DerivedProgram,
+        actions: list[Action],
         leaves: tuple[Any, ...],
         results: tuple[Any, ...],
         returned: list[Any],
     ) -> None:
         """Make the call one entry of the tape."""
-        count = len(self.graph.outputs)
-        entry = CapturedEntry(derived, leaves, results[count:])
         carrying = derived.derived.carrying
+        saved: dict[int, SavedTensor] = {}
         for place, tensor in zip(self._places, returned, strict=True):
-            if not isinstance(place, Fresh) or place.tape != "live":
-                continue
-            if len(carrying) == 1:
-                tensor._node = entry
-            else:
-                tensor._node = ResultEdge(entry, carrying.index(place.index))
+            if isinstance(place, Fresh) and not place.inference:
+                saved[place.index] = _saved(tensor, 0)
+        bumps = dict(self._bumps)
+        for i, place in self._handed.moved:
+            saved[place.index] = _saved(leaves[i], bumps.get(i, 0))
+        computed = results[len(self.graph.outputs) :]
+        entry = CapturedEntry(derived, leaves, self._written, saved, computed)
 
-    def _returned(self, leaves: tuple[Any, ...], results: tuple[Any, ...]) -> list[Any]:
-        returned: list[Any] = []
-        for place in self._places:
-            returned.append(self._one(place, leaves, results, returned))
-        return returned
+        def edge(index: int) -> Any:
+            return _edge(entry, carrying, index)
 
-    def _one(
+        for place, tensor in zip(self._places, returned, strict=True):
+            if isinstance(place, Fresh) and place.tape == "live":
+                tensor._node = edge(place.index)
+        for i, place in self._handed.moved:
+            live = place.tape == "live"
+            node = edge(place.index) if live else ReleasedEntry()
+            base, position = rebased(leaves[i], node)
+            actions.append((setattr, base, "_node", position))
+            actions.append((move_retained, base, base._node, position))
+
+    def _returned(
         self,
-        place: Place,
         leaves: tuple[Any, ...],
         results: tuple[Any, ...],
-        returned: list[Any],
-    ) -> Any:
-        if isinstance(place, Fresh):
-            tensor = wrap(results[place.index])
-            if place.tape == "released":
-                tensor._node = ReleasedEntry()
-            return tensor
-        if isinstance(place, InputItself):
-            return leaves[place.index]
-        if isinstance(place, Same):
-            return returned[place.of]
-        if isinstance(place, ResultView):
-            return _replayed(returned[place.of], place.path)
-        assert isinstance(place, InputView)
-        if not place.path:
-            return OpDef.apply(OPERATORS["detach"], (leaves[place.index],), {})
-        return _replayed(leaves[place.index], place.path)
+        numbers: tuple[Any, ...],
+    ) -> list[Any]:
+        taken = {k: results[i].item() for k, i in self._handed.takings.items()}
+        returned: list[Any] = []
+        for place in self._places:
+            if isinstance(place, Number):
+                returned.append(evaluate(place.source, numbers, taken))
+            else:
+                returned.append(_tensor_at(place, leaves, results, returned))
+        return returned
+
+
+def _tensor_at(
+    place: Place, leaves: tuple[Any, ...], results: tuple[Any, ...], returned: list[Any]
+) -> Any:
+    """Return the tensor at a place; earlier places are in `returned`."""
+    if isinstance(place, Fresh):
+        return _fresh(place, results[place.index])
+    if isinstance(place, InputItself):
+        return leaves[place.index]
+    if isinstance(place, AliasOf):
+        other = returned[place.of]
+        alias = OpDef.apply(OPERATORS["detach"], (other,), {})
+        if other._counter is INFERENCE:
+            alias._counter = INFERENCE
+        else:
+            alias._counter = version_of(other) if place.shares_version else [0]
+        return alias
+    assert isinstance(place, ViewOf)
+    before = set_grad_enabled(place.tracked)
+    try:
+        return _replayed(returned[place.of], place.path)
+    finally:
+        set_grad_enabled(before)
+
+
+def _fresh(place: Fresh, array: Any) -> Tensor:
+    tensor = wrap(array)
+    if place.inference:
+        tensor._counter = INFERENCE
+    elif place.version:
+        tensor._counter = [place.version]
+    if place.tape == "released":
+        tensor._node = ReleasedEntry()
+    return tensor
 
 
 def _replayed(base: Tensor, path: tuple[Any, ...]) -> Tensor:
@@ -270,3 +291,45 @@ def _replayed(base: Tensor, path: tuple[Any, ...]) -> Tensor:
     return base
 
 
+def _edge(entry: CapturedEntry, carrying: Sequence[int], index: int) -> Any:
+    """Return the tape position of an output; None if no gradient reaches it."""
+    if index not in carrying:
+        return None
+    if len(carrying) == 1:
+        return entry
+    return ResultEdge(entry, carrying.index(index))
+
+
+def _saved(tensor: Tensor, bumps: int) -> SavedTensor:
+    """Return what backward may find written since, as it will be after the commit."""
+    saved = SavedTensor(tensor._array, None, version_of(tensor))
+    saved.count += bumps
+    return saved
+
+
+def _sharing(tensors: Sequence[Tensor]) -> Any:
+    """Return how tensors share memory, and version counters where they do."""
+    pattern = memory_pattern([t._array for t in tensors])
+    if not pattern:
+        return pattern
+    first: dict[int, int] = {}
+    counters = [first.setdefault(id(version_of(t)), i) for i, t in enumerate(tensors)]
+    return pattern, counters
+
+
+def _unless_in_order(handed: Places) -> tuple[int, ...] | None:
+    """Return the places of the results, None if they are all places in order."""
+    in_order = handed.results == tuple(range(len(handed.places)))
+    return None if in_order else handed.results
+
+
+def _refuse_lost_gradients(
+    recording: Recording, derived: DerivedProgram | None
+) -> None:
+    """Refuse a program whose derivative knows less than the tape of the call."""
+    assert recording.places is not None
+    carrying = () if derived is None else derived.derived.carrying
+    for place in recording.places.places:
+        live = isinstance(place, Fresh) and place.tape == "live"
+        if live and place.index not in carrying:  # type: ignore[union-attr]
+            raise CompileError("the derivative of a result was not found")

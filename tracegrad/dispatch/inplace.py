@@ -245,16 +245,22 @@ def rebase(target: Tensor, edge: Edge | None, value: Tensor | None = None) -> No
     value : Tensor, optional
         What is written, `target` itself if it is there already.
     """
+    base, node = rebased(target, edge, value)
+    before, base._node = base._node, node
+    move_retained(base, before, node)
+
+
+def rebased(
+    target: Tensor, edge: Edge | None, value: Tensor | None = None
+) -> tuple[Tensor, Edge]:
+    """Return which tensor `rebase` moves on the tape, and where to."""
     view = target._view
     base = target if view is None else view.base
-    before = base._node
     if view is None and edge is not None:
-        base._node = edge
-    else:
-        path = () if view is None else view.path
-        written = target if value is None else value
-        base._node = _view_write_entry(base, written, edge, path)
-    move_retained(base, before, base._node)
+        return base, edge
+    path = () if view is None else view.path
+    written = target if value is None else value
+    return base, _view_write_entry(base, written, edge, path)
 
 
 def _view_write_entry(

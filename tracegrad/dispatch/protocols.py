@@ -39,6 +39,12 @@ class Recorder(Protocol):
     def unknown_state(self, generator: Any, how: str) -> None:
         """Note that a generator's state goes to or comes from Python."""
 
+    def touches(self, tensor: Any, what: str, hook: bool = False) -> None:
+        """Note that hooks, or the place on the tape, of a tensor are about to change."""
+
+    def backward(self, edges: Sequence[Any], needed: set[Any] | None) -> None:
+        """Note that cotangents are about to flow back from `edges`."""
+
     def created(self, tensor: Any, how: str) -> None:
         """Note a tensor that was made by other means than an operator."""
 

@@ -191,6 +191,8 @@ class Tensor:
             If its dtype is neither floating nor complex, or it is no leaf.
         """
         edge = edge_of(self)
+        if thread.recorder is not None and requires_grad != (edge is not None):
+            thread.recorder.touches(self, "changes the requires_grad")
         if not requires_grad:
             _forget_gradient(self, edge)
             return self
@@ -333,6 +335,9 @@ class Tensor:
                 "the truth of a tensor is defined for one element, this one has "
                 f"{self.numel()} (shape {list(self.shape)}); use any() or all()"
             )
+        if thread.recorder is not None and self.dtype.kind != "bool":
+            # Only the truth is taken into Python, not the value.
+            return bool((self != 0).item())  # type: ignore[attr-defined]
         return bool(self.item())
 
     def __int__(self) -> int:

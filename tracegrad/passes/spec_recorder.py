@@ -139,6 +139,14 @@ class SpecRecorder:
         """Refuse, as `write`."""
         raise CaptureError(f"a rule or a composite used {how} of a generator")
 
+    def touches(self, tensor: Any, what: str, hook: bool = False) -> None:
+        """Refuse, as `write`."""
+        raise CaptureError(f"a rule or a composite {what} of a tensor")
+
+    def backward(self, edges: Any, needed: Any) -> None:
+        """Refuse, as `write`."""
+        raise CaptureError("a rule or a composite ran a backward pass")
+
     def created(self, tensor: Tensor, how: str) -> None:
         """Note a tensor made from Python numbers: a constant of the graph."""
         spec = spec_of(tensor)
