@@ -13,6 +13,7 @@ from tracegrad.codegen.source import Source
 from tracegrad.errors import CompileError
 from tracegrad.ir.graph import Graph, Value
 from tracegrad.passes.dce import DeadCodeElimination
+from tracegrad.passes.fusion import Fuse, unfused_edges
 from tracegrad.passes.manager import PassManager
 from tracegrad.passes.pipeline import PIPELINE
 from tracegrad.passes.vjp import Derived, derive
@@ -41,6 +42,17 @@ class Compiled:
 def optimized(graph: Graph) -> Graph:
     """Return `graph` after all passes."""
     return PassManager(PIPELINE).run(graph)
+
+
+def unfused_reasons(graph: Graph) -> list[str]:
+    """Return for each edge that fusion left between kernels a sentence that says why."""
+    before = PassManager([p for p in PIPELINE if not isinstance(p, Fuse)]).run(graph)
+    found = [
+        f"{edge.producer.operator.name} into {edge.user.operator.name}"
+        f"{f' ({edge.user.location})' if edge.user.location else ''}: {edge.reason}"
+        for edge in unfused_edges(before)
+    ]
+    return list(dict.fromkeys(found))
 
 
 TARGETS: dict[str, Callable[[Program], Source]] = {

@@ -52,7 +52,7 @@ def find_handler(function: object) -> Callable[..., Any] | None:
     entry = _handlers.get(id(plain))
     if entry is not None:
         return entry[1]
-    for cls in type(function).__mro__:
+    for cls in type(plain).__mro__:
         if (entry := _handlers.get(id(cls))) is not None:
             return entry[1]
     return None

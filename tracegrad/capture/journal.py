@@ -6,6 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
+from tracegrad.dispatch.entry import INFERENCE
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.tensor import Tensor, version_of
 
@@ -25,8 +26,9 @@ class Journal:
         """Note that the memory and the tape position of `tensor` are about to change."""
         for changed in (tensor, tensor if tensor._view is None else tensor._view.base):
             version = version_of(changed)
+            count = 0 if version is INFERENCE else version[0]
             self._tensors.setdefault(
-                id(changed), (changed, changed._node, version, version[0])
+                id(changed), (changed, changed._node, version, count)
             )
         array = tensor._array
         self._arrays.setdefault(id(array), (array, np.array(array, copy=True)))
@@ -49,7 +51,8 @@ class Journal:
             np.copyto(array, before)
         for tensor, node, version, count in self._tensors.values():
             tensor._node = node
-            version[0] = count
+            if version is not INFERENCE:
+                version[0] = count
         for tensor, grad in self._grads.values():
             tensor._grad = grad
         for state, entries in self._states.values():

@@ -48,6 +48,21 @@ class Fresh:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """The fresh gradient that write-back number `index` of the gradients binds.
+
+    Attributes
+    ----------
+    version : int
+        How often it was written inside the function.
+    """
+
+    index: int
+    version: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class ViewOf:
     """A view of the tensor at place `of`, by view operators.
 
@@ -85,7 +100,7 @@ class Number:
     source: Source
 
 
-Place: TypeAlias = InputItself | Fresh | ViewOf | AliasOf | Number
+Place: TypeAlias = InputItself | Fresh | Bound | ViewOf | AliasOf | Number
 
 
 class CannotReturnError(Exception):

@@ -10,6 +10,7 @@ from tracegrad.capture.memory import place_of, same_region
 from tracegrad.capture.numbers import StandIn, takings_of
 from tracegrad.capture.outputs import (
     AliasOf,
+    Bound,
     CannotReturnError,
     Fresh,
     InputItself,
@@ -72,7 +73,9 @@ def placed(
         for tensor, grad in operators.grads.values()
         if id(tensor) in placer.index_of
     ]
-    everything = [*parts, *(grad for _, grad in bound if grad is not None)]
+    given = [grad for _, grad in bound if grad is not None]
+    placer.bound = {id(grad): index for index, grad in enumerate(given)}
+    everything = [*parts, *given]
     # What carries gradient comes first, so that aliases without follow it.
     for part in sorted(everything, key=_without_gradient):
         placer.place(part)
@@ -107,6 +110,8 @@ class _Placer:
         self.places: list[Place] = []
         self.outputs: list[Value] = []
         self.takings: dict[int, int] = {}
+        # Which gradient that is bound a tensor is.
+        self.bound: dict[int, int] = {}
         self._taken = takings
         self._place_of: dict[int, int] = {}
         # Tensors that are no views and have a place, by storage.
@@ -200,6 +205,8 @@ class _Placer:
         inference = part._counter is INFERENCE
         version = 0 if inference or part._counter is None else part._counter[0]
         tape = self.operators.tape.state_of(part)
+        if id(part) in self.bound and not tape and not inference:
+            return Bound(self.bound[id(part)], version)
         self.outputs.append(self.operators.value_of(part))
         return Fresh(len(self.outputs) - 1, tape, version, inference)
 

@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Mapping
+from types import FunctionType, MethodType
 from typing import Any, final
 
+from tracegrad.capture.handlers import register_handler
 from tracegrad.capture.journal import Journal
 from tracegrad.capture.outputs import Fresh
-from tracegrad.capture.paths import (
-    Argument,
-    Attribute,
-    Cell,
-    Default,
-    Environment,
-    Global,
-    Item,
-    Keyword,
-    Path,
-)
+from tracegrad.capture.paths import Attribute
 from tracegrad.capture.session import Recording, record_call
 from tracegrad.captured.explain import Explanation
-from tracegrad.captured.guards import Miss
+from tracegrad.captured.guards import CompiledGuards
+from tracegrad.captured.misses import Changes
 from tracegrad.captured.specialization import FAILED, Left, Specialization
 from tracegrad.compiler import DerivedProgram, compile_graph
 from tracegrad.config import config
 from tracegrad.dispatch.state import thread
 from tracegrad.dtypes import get_default_dtype
-from tracegrad.errors import CaptureError, TracegradError
+from tracegrad.errors import CaptureError
 from tracegrad.ir.graph import Graph
 
-# Beyond this many programs the function stays eager, and says so.
+# Beyond this many programs, or kinds of calls that run eagerly, nothing is recorded.
 MAX_SPECIALIZATIONS = 16
+
+_OWN = frozenset(
+    "eager target strict specializations _explanation _lock _changes _last _given_up "
+    "_eager_cases".split()
+)
+# What a plain function has of its own besides its attributes.
+_OF_FUNCTIONS = frozenset({"__defaults__", "__kwdefaults__"})
+
+Mode = tuple[Any, ...]
 
 
 @final
@@ -54,24 +57,30 @@ class CapturedFunction:
     def __init__(
         self, function: Callable[..., Any], target: str | None, strict: bool
     ) -> None:
-        functools.update_wrapper(self, function, updated=())
         self.eager = function
+        functools.update_wrapper(self, function, updated=())
         self.target = target
         self.strict = strict
         self.specializations: list[Specialization] = []
         self._explanation = Explanation(_name_of(function))
         self._lock = threading.RLock()
-        # Where numbers were seen to change: inputs of the next program.
-        self._dynamic: set[Path] = set()
+        self._changes = Changes()
         self._last: Specialization | None = None
         # Whether compiling failed: it would fail again at each call.
         self._given_up = False
+        # Guards, each with its mode, of the calls that are known to run eagerly.
+        self._eager_cases: list[tuple[Mode, CompiledGuards]] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function: a program where one fits, else a recorded eager call."""
-        if self._given_up or thread.recorder is not None or thread.transforms:
+        if (
+            self._given_up
+            or thread.recorder is not None
+            or thread.transforms
+            or thread.anomaly
+        ):
             return self.eager(*args, **kwargs)
-        mode = thread.grad_enabled, get_default_dtype()
+        mode = thread.grad_enabled, get_default_dtype(), thread.inference
         for specialization in self.specializations:
             if specialization.mode != mode:
                 continue
@@ -86,24 +95,63 @@ class CapturedFunction:
             if result.__class__ is not Left:
                 self._last = specialization
                 return result
-        return self._record(args, kwargs, mode)
+            self._changes.left(result.check)
+            self._explanation.left(specialization, result.check)
+        if not self._lock.acquire(blocking=False):
+            # Another thread records; waiting for it could be waiting for ever.
+            return self.eager(*args, **kwargs)
+        try:
+            return self._missed(args, kwargs, mode)
+        finally:
+            self._lock.release()
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """Bind as a method."""
-        return self if instance is None else functools.partial(self, instance)
+        """Bind as a method; the programs are those of the class."""
+        return self if instance is None else MethodType(self, instance)
 
-    def _record(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], mode: tuple[Any, ...]
+    # -- calls without a program ------------------------------------------------------
+
+    def _missed(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], mode: Mode
     ) -> Any:
-        if len(self.specializations) >= MAX_SPECIALIZATIONS:
-            self._explanation.limit(MAX_SPECIALIZATIONS)
-            return self.eager(*args, **kwargs)
-        misses = self._misses(args, kwargs, mode)
+        if self._is_known_eager(args, kwargs, mode):
+            return self._eagerly(args, kwargs)
+        call = (self.eager, args, kwargs)
+        misses = self._changes.misses(self.specializations, call, mode)
+        reason = self._why_no_more()
+        if reason:
+            self._explanation.fell_back(reason)
+            return self._eagerly(args, kwargs)
         recording = record_call(
-            self.eager, args, kwargs, _name_of(self.eager), frozenset(self._dynamic)
+            self.eager,
+            args,
+            kwargs,
+            _name_of(self.eager),
+            frozenset(self._changes.numbers),
         )
         self._keep(recording, mode, misses)
         return recording.result
+
+    def _is_known_eager(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], mode: Mode
+    ) -> bool:
+        return any(
+            known == mode and guards.check(self.eager, args, kwargs) is not None
+            for known, guards in self._eager_cases
+        )
+
+    def _eagerly(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        if self.strict or config.strict:
+            raise CaptureError(f"this call would run eagerly; {self._explanation}")
+        return self.eager(*args, **kwargs)
+
+    def _why_no_more(self) -> str:
+        if len(self.specializations) >= MAX_SPECIALIZATIONS:
+            return f"there are {MAX_SPECIALIZATIONS} programs, no more are made"
+        if len(self._eager_cases) >= MAX_SPECIALIZATIONS:
+            return "recording was tried and given up too often"
+        changed = self._changes.too_many()
+        return f"{changed}, no more programs are made for it" if changed else ""
 
     def record_examples(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Record with example inputs, and put back what the call changed.
@@ -113,7 +161,7 @@ class CapturedFunction:
         CaptureError
             If the function does something to other objects, which can't be undone.
         """
-        mode = thread.grad_enabled, get_default_dtype()
+        mode = thread.grad_enabled, get_default_dtype(), thread.inference
         journal = Journal()
         try:
             recording = record_call(
@@ -123,43 +171,36 @@ class CapturedFunction:
             journal.undo()
         self._keep(recording, mode, [])
 
-    def _misses(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], mode: tuple[Any, ...]
-    ) -> list[str]:
-        found = []
-        for specialization in self.specializations:
-            if specialization.mode != mode:
-                found.append(f"the mode was {specialization.mode} and is {mode}")
-                continue
-            miss = specialization.guards.first_miss(self.eager, args, kwargs)
-            if miss is not None and is_changed_number(miss, self.eager, args, kwargs):
-                self._dynamic.add(miss.path)
-            reason = "" if miss is None else str(miss)
-            found.append(
-                reason or "the inputs share memory in another way, or a check left"
-            )
-        return found
+    # -- programs -----------------------------------------------------------------------
 
-    def _keep(
-        self, recording: Recording, mode: tuple[Any, ...], misses: list[str]
-    ) -> None:
-        if recording.graph is None:
-            self._explanation.fell_back(recording.reason)
-            if self.strict or config.strict:
-                raise CaptureError(f"{_name_of(self.eager)}: {recording.reason}")
+    def _keep(self, recording: Recording, mode: Mode, misses: list[str]) -> None:
+        reason = recording.reason
+        if recording.graph is not None:
+            reason = self._changes.why_not_kept(recording.graph)
+        if reason:
+            self._stay_eager(recording, mode, reason)
             return
+        assert recording.graph is not None
         try:
             specialization = self._specialized(recording, recording.graph, mode)
-        except TracegradError as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, eager mode works
             self._refused(error)
             return
-        with self._lock:
-            self.specializations.append(specialization)
+        self.specializations.append(specialization)
         self._last = specialization
-        self._explanation.captured(specialization, misses)
+        wanted = self.target or config.target
+        self._explanation.captured(specialization, wanted, misses)
+
+    def _stay_eager(self, recording: Recording, mode: Mode, reason: str) -> None:
+        """Note that calls like the recorded one run eagerly."""
+        self._explanation.fell_back(reason)
+        guards = CompiledGuards.compile(recording.reads.guards)
+        self._eager_cases.append((mode, guards))
+        if self.strict or config.strict:
+            raise CaptureError(f"{_name_of(self.eager)}: {reason}")
 
     def _specialized(
-        self, recording: Recording, graph: Graph, mode: tuple[Any, ...]
+        self, recording: Recording, graph: Graph, mode: Mode
     ) -> Specialization:
         target = self.target or config.target
         if is_differentiable(recording):
@@ -167,25 +208,37 @@ class CapturedFunction:
             return Specialization(recording, derived.forward, derived, mode)
         return Specialization(recording, compile_graph(graph, target), None, mode)
 
-    def _refused(self, error: TracegradError) -> None:
+    def _refused(self, error: Exception) -> None:
         """Go on eagerly with what could be recorded but not compiled, and say so."""
         if self.strict or config.strict:
             raise error
         self._given_up = True
-        self._explanation.fell_back(f"it could not be compiled: {error}")
-        warnings.warn(
-            f"{_name_of(self.eager)} runs eagerly, it could not be compiled: {error}",
-            stacklevel=5,
-        )
+        said = f"it could not be compiled: {type(error).__name__}: {error}"
+        self._explanation.fell_back(said)
+        warnings.warn(f"{_name_of(self.eager)} runs eagerly, {said}", stacklevel=6)
+
+    # -- what it looks like ---------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
         """Find what else the function has: a captured module's parameters, say."""
-        if name.startswith("__") or "eager" not in self.__dict__:
+        if "eager" not in self.__dict__:
+            raise AttributeError(name)
+        if name.startswith("__") and name not in _OF_FUNCTIONS:
             raise AttributeError(name)
         return getattr(self.eager, name)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set what is its own; all else belongs to the function."""
+        if name in _OWN or name.startswith("__") or "eager" not in self.__dict__:
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self.eager, name, value)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
         """Pickle and copy the function; programs are made anew."""
+        if isinstance(self.eager, FunctionType) and _is_importable(self):
+            # A decorated function: its name now means the captured one.
+            return self.eager.__qualname__
         return CapturedFunction, (self.eager, self.target, self.strict)
 
     @property
@@ -211,6 +264,9 @@ class CapturedFunction:
         """Forget all programs."""
         with self._lock:
             self.specializations.clear()
+            self._eager_cases.clear()
+            self._changes = Changes()
+            self._explanation = Explanation(_name_of(self.eager))
         self._given_up = False
         self._last = None
 
@@ -223,31 +279,32 @@ def is_differentiable(recording: Recording) -> bool:
     return any(isinstance(p, Fresh) and p.tape == "live" for p in places)
 
 
-def is_changed_number(
-    miss: Miss, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> bool:
-    """Return whether what changed is a Python number that a program could take."""
-    path = miss.path
-    if path is None or not isinstance(path, _NUMBER_PLACES):
-        return False
-    try:
-        value = path.evaluate(Environment(function, args, kwargs))
-    except (AttributeError, IndexError, KeyError, TypeError):
-        return False
-    return type(value) in (int, float) and _is_number_text(miss.old)
-
-
-def _is_number_text(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-# A number in these places is a value; a length, say, is structure.
-_NUMBER_PLACES = (Argument, Keyword, Attribute, Item, Global, Cell, Default)
+def _is_importable(captured: CapturedFunction) -> bool:
+    found: Any = sys.modules.get(captured.eager.__module__)
+    for name in captured.eager.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is captured
 
 
 def _name_of(function: Callable[..., Any]) -> str:
     return getattr(function, "__name__", type(function).__name__)
+
+
+def _inline(
+    recorder: Any,
+    function: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    location: Any,
+) -> Any:
+    """Record a call of a captured function as one of the function itself."""
+    if isinstance(function, MethodType):
+        function, args = function.__func__, (function.__self__, *args)
+    path = recorder.path_of(function)
+    eager = function.eager
+    if path is not None:
+        eager = recorder.observe(eager, Attribute(path, "eager"), location)
+    return recorder.callee(eager, location)(*args, **kwargs)
+
+
+register_handler(CapturedFunction, _inline)

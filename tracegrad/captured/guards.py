@@ -95,6 +95,11 @@ class CompiledGuards:
             [Any, tuple[Any, ...], Mapping[str, Any]], Leaves | None
         ] = namespace["check"]
 
+    @property
+    def count(self) -> int:
+        """How many conditions there are."""
+        return len(self._guards) + len(self._leaves)
+
     @staticmethod
     def compile(
         guards: Iterable[Guard],

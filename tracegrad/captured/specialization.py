@@ -11,7 +11,15 @@ from typing import Any, final
 
 from tracegrad.capture.memory import memory_pattern
 from tracegrad.capture.numbers import evaluate
-from tracegrad.capture.outputs import AliasOf, Fresh, InputItself, Number, Place, ViewOf
+from tracegrad.capture.outputs import (
+    AliasOf,
+    Bound,
+    Fresh,
+    InputItself,
+    Number,
+    Place,
+    ViewOf,
+)
 from tracegrad.capture.places import Places
 from tracegrad.capture.session import Recording
 from tracegrad.captured.entry import CapturedEntry, ReleasedEntry
@@ -106,6 +114,7 @@ class Specialization:
         self._generators = [
             i for i, e in enumerate(examples) if isinstance(e, Generator)
         ]
+        self._first_bound = len(compiled.graph.outputs)
         self._bumps = recording.bumps
         position = {leaf.value: i for i, leaf in enumerate(recording.inputs)}
         writes = self.graph.writes
@@ -244,6 +253,9 @@ class Specialization:
         for place in self._places:
             if isinstance(place, Number):
                 returned.append(evaluate(place.source, numbers, taken))
+            elif isinstance(place, Bound):
+                fresh = Fresh(self._first_bound + place.index, "", place.version)
+                returned.append(_fresh(fresh, results[fresh.index]))
             else:
                 returned.append(_tensor_at(place, leaves, results, returned))
         return returned
