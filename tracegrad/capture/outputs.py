@@ -34,6 +34,8 @@ class Fresh:
     tape : str
         ``""`` if it carries no gradient, ``live`` if backward can start from it,
         ``released`` if backward went through it inside the function.
+    strides : tuple of int or None
+        In bytes, if its memory has no gaps: the program may lay it out differently.
     version : int
         How often it was written inside the function.
     inference : bool
@@ -42,6 +44,7 @@ class Fresh:
 
     index: int
     tape: str
+    strides: tuple[int, ...] | None = None
     version: int = 0
     inference: bool = False
 
@@ -53,11 +56,13 @@ class Bound:
 
     Attributes
     ----------
+    strides : tuple of int or None
     version : int
         How often it was written inside the function.
     """
 
     index: int
+    strides: tuple[int, ...] | None = None
     version: int = 0
 
 

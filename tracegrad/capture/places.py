@@ -21,6 +21,7 @@ from tracegrad.capture.outputs import (
 from tracegrad.capture.recorder import OperatorRecorder, UnknownTensorError
 from tracegrad.capture.tape import base_of
 from tracegrad.dispatch.entry import INFERENCE
+from tracegrad.dispatch.storage import is_dense
 from tracegrad.dispatch.tensor import Tensor, edge_of, version_of
 from tracegrad.ir.graph import Value
 
@@ -205,10 +206,11 @@ class _Placer:
         inference = part._counter is INFERENCE
         version = 0 if inference or part._counter is None else part._counter[0]
         tape = self.operators.tape.state_of(part)
+        strides = part._array.strides if is_dense(part._array) else None
         if id(part) in self.bound and not tape and not inference:
-            return Bound(self.bound[id(part)], version)
+            return Bound(self.bound[id(part)], strides, version)
         self.outputs.append(self.operators.value_of(part))
-        return Fresh(len(self.outputs) - 1, tape, version, inference)
+        return Fresh(len(self.outputs) - 1, tape, strides, version, inference)
 
     def moved(self, value: Value, tensor: Tensor) -> tuple[int, Fresh]:
         """Return the output that gives a written input its tape position."""

@@ -30,8 +30,18 @@ from tracegrad.ir.graph import Graph
 MAX_SPECIALIZATIONS = 16
 
 _OWN = frozenset(
-    "eager target strict specializations _explanation _lock _changes _last _given_up "
-    "_eager_cases".split()
+    [
+        "eager",
+        "target",
+        "strict",
+        "specializations",
+        "_explanation",
+        "_lock",
+        "_changes",
+        "_last",
+        "_given_up",
+        "_eager_cases",
+    ]
 )
 # What a plain function has of its own besides its attributes.
 _OF_FUNCTIONS = frozenset({"__defaults__", "__kwdefaults__"})
@@ -183,7 +193,7 @@ class CapturedFunction:
         assert recording.graph is not None
         try:
             specialization = self._specialized(recording, recording.graph, mode)
-        except Exception as error:  # noqa: BLE001 - whatever it is, eager mode works
+        except Exception as error:
             self._refused(error)
             return
         self.specializations.append(specialization)

@@ -9,6 +9,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
+import numpy as np
+
 from tracegrad.capture.memory import memory_pattern
 from tracegrad.capture.numbers import evaluate
 from tracegrad.capture.outputs import (
@@ -17,7 +19,6 @@ from tracegrad.capture.outputs import (
     Fresh,
     InputItself,
     Number,
-    Place,
     ViewOf,
 )
 from tracegrad.capture.places import Places
@@ -103,6 +104,7 @@ class Specialization:
         self._run = compiled.executable
         self._handed = recording.places
         self._places = recording.places.places
+        self._has_views = any(isinstance(p, AliasOf | ViewOf) for p in self._places)
         self._results = _unless_in_order(recording.places)
         self._build: Callable[[Sequence[Any]], Any] = recording.build
         # Where the program's inputs are among the leaves, or how they are computed.
@@ -176,15 +178,18 @@ class Specialization:
             results, writes = self._run(arrays)
             if results is None:
                 return Left(self.graph.checks[writes])
-            returned = self._returned(leaves, results, numbers)
+            actions = list(writes)
+            returned = self._made(leaves, results, numbers)
+            if self.derived is not None:
+                self._put_on_tape(self.derived, actions, leaves, results, returned)
+            if self._has_views:
+                # After their bases are on the tape.
+                self._add_views(returned)
         except Exception:
             if config.verify:
                 raise
             return FAILED
-        actions = list(writes)
-        self._add_actions(actions, leaves, arrays, results, returned)
-        if self.derived is not None:
-            self._put_on_tape(self.derived, actions, leaves, results, returned)
+        self._add_actions(actions, leaves, arrays, returned)
         commit(actions)
         self.hits += 1
         if self._results is not None:
@@ -196,7 +201,6 @@ class Specialization:
         actions: list[Action],
         leaves: tuple[Any, ...],
         arrays: list[Any],
-        results: tuple[Any, ...],
         returned: list[Any],
     ) -> None:
         for i, bumps in self._bumps:
@@ -242,50 +246,57 @@ class Specialization:
             actions.append((setattr, base, "_node", position))
             actions.append((move_retained, base, base._node, position))
 
-    def _returned(
+    def _made(
         self,
         leaves: tuple[Any, ...],
         results: tuple[Any, ...],
         numbers: tuple[Any, ...],
     ) -> list[Any]:
+        """Return what is at each place, None for views and aliases."""
         taken = {k: results[i].item() for k, i in self._handed.takings.items()}
-        returned: list[Any] = []
+        made: list[Any] = []
         for place in self._places:
-            if isinstance(place, Number):
-                returned.append(evaluate(place.source, numbers, taken))
+            if isinstance(place, Fresh):
+                made.append(_fresh(place, results[place.index]))
             elif isinstance(place, Bound):
-                fresh = Fresh(self._first_bound + place.index, "", place.version)
-                returned.append(_fresh(fresh, results[fresh.index]))
+                array = results[self._first_bound + place.index]
+                made.append(_fresh(Fresh(0, "", place.strides, place.version), array))
+            elif isinstance(place, InputItself):
+                made.append(leaves[place.index])
+            elif isinstance(place, Number):
+                made.append(evaluate(place.source, numbers, taken))
             else:
-                returned.append(_tensor_at(place, leaves, results, returned))
-        return returned
+                made.append(None)
+        return made
+
+    def _add_views(self, returned: list[Any]) -> None:
+        for index, place in enumerate(self._places):
+            if isinstance(place, AliasOf):
+                returned[index] = _alias(returned[place.of], place.shares_version)
+            elif isinstance(place, ViewOf):
+                returned[index] = _view(returned[place.of], place)
 
 
-def _tensor_at(
-    place: Place, leaves: tuple[Any, ...], results: tuple[Any, ...], returned: list[Any]
-) -> Any:
-    """Return the tensor at a place; earlier places are in `returned`."""
-    if isinstance(place, Fresh):
-        return _fresh(place, results[place.index])
-    if isinstance(place, InputItself):
-        return leaves[place.index]
-    if isinstance(place, AliasOf):
-        other = returned[place.of]
-        alias = OpDef.apply(OPERATORS["detach"], (other,), {})
-        if other._counter is INFERENCE:
-            alias._counter = INFERENCE
-        else:
-            alias._counter = version_of(other) if place.shares_version else [0]
-        return alias
-    assert isinstance(place, ViewOf)
+def _alias(other: Tensor, shares_version: bool) -> Tensor:
+    alias: Tensor = OpDef.apply(OPERATORS["detach"], (other,), {})
+    if other._counter is INFERENCE:
+        alias._counter = INFERENCE
+    else:
+        alias._counter = version_of(other) if shares_version else [0]
+    return alias
+
+
+def _view(base: Tensor, place: ViewOf) -> Tensor:
     before = set_grad_enabled(place.tracked)
     try:
-        return _replayed(returned[place.of], place.path)
+        return _replayed(base, place.path)
     finally:
         set_grad_enabled(before)
 
 
 def _fresh(place: Fresh, array: Any) -> Tensor:
+    if place.strides is not None and array.strides != place.strides:
+        array = _laid_out(array, place.strides)
     tensor = wrap(array)
     if place.inference:
         tensor._counter = INFERENCE
@@ -294,6 +305,15 @@ def _fresh(place: Fresh, array: Any) -> Tensor:
     if place.tape == "released":
         tensor._node = ReleasedEntry()
     return tensor
+
+
+def _laid_out(array: Any, strides: tuple[int, ...]) -> Any:
+    """Return a copy of an array with the strides that eager mode gives."""
+    order = sorted(range(array.ndim), key=lambda d: -strides[d])
+    dense = np.empty([array.shape[d] for d in order], array.dtype)
+    result = dense.transpose(np.argsort(order))
+    np.copyto(result, array)
+    return result
 
 
 def _replayed(base: Tensor, path: tuple[Any, ...]) -> Tensor:
