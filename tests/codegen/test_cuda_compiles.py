@@ -9,16 +9,13 @@ from tests.codegen import registry
 from tests.codegen.golden import CASES, text_of
 from tests.cuda import functions
 from tests.cuda.emitted import backward_graph, cuda_text, emitted, fused_graph
+from tests.cuda.test_target_pointwise import by_dtype
 from tests.cuda.test_target_reductions import every_reduction
 from tests.support.cuda_on_cpu.errors import CompileError
 from tests.support.cuda_on_cpu.nvcc import KernelUse, compile_check
-from tracegrad.dtypes import ALL, DType, complex64, float16, float32
+from tracegrad.dtypes import DType, complex64, float32, int8
 
-QUICK = (float16, float32, complex64)
-DTYPES = [
-    pytest.param(d, id=d.name, marks=[] if d in QUICK else [pytest.mark.slow])
-    for d in ALL
-]
+QUICK = (int8, float32, complex64)
 
 
 def uses(source: str) -> dict[tuple[str, str, str], KernelUse]:
@@ -35,14 +32,14 @@ def fits_its_block(source: str) -> None:
         assert use.fits(256)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", by_dtype(QUICK))
 def test_every_operator(dtype: DType) -> None:
     rng = np.random.default_rng(0)
     graph = registry.kernel_graph(list(registry.applications(dtype, rng)))
     fits_its_block(cuda_text(emitted(graph)))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", by_dtype((float32,)))
 def test_every_reduction(dtype: DType) -> None:
     graph, _ = every_reduction(dtype, np.random.default_rng(0))
     fits_its_block(cuda_text(emitted(graph)))

@@ -27,21 +27,29 @@ from tracegrad.dtypes import (
     complex64,
     float16,
     float32,
+    float64,
     int8,
+    int64,
     uint8,
 )
 from tracegrad.ir.builder import GraphBuilder
 from tracegrad.spec import ScalarSpec, TensorSpec
 
 QUICK = (bool_, uint8, int8, float16, bfloat16, float32, complex64)
-DTYPES = [
-    pytest.param(d, id=d.name, marks=[] if d in QUICK else [pytest.mark.slow])
-    for d in ALL
-]
+
+
+def by_dtype(quick: tuple[DType, ...]) -> list[Any]:
+    """Parameters of a test: the dtypes, of which those not in `quick` are slow."""
+    return [
+        pytest.param(d, id=d.name, marks=[] if d in quick else [pytest.mark.slow])
+        for d in ALL
+    ]
+
+
 SIZES = (0, 1, 31, 32, 33, 1000)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", by_dtype(QUICK))
 def test_every_operator(fake_cupy: Installed, dtype: DType) -> None:
     applications = list(registry.applications(dtype, np.random.default_rng(0)))
     assert len(applications) > 40
@@ -58,16 +66,23 @@ def test_every_operator(fake_cupy: Installed, dtype: DType) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_every_conversion(fake_cupy: Installed) -> None:
+@pytest.mark.parametrize(
+    "dtypes",
+    [
+        pytest.param((bool_, uint8, int8, int64, float16, float64, complex64), id="some"),
+        pytest.param(ALL, id="all", marks=pytest.mark.slow),
+    ],
+)
+def test_every_conversion(fake_cupy: Installed, dtypes: tuple[DType, ...]) -> None:
     rng = np.random.default_rng(0)
-    arrays = {d: registry.sample(d, -300.0, 300.0, rng) for d in ALL}
+    arrays = {d: registry.sample(d, -300.0, 300.0, rng) for d in dtypes}
     builder = GraphBuilder("conversions")
     outputs = []
     for dtype, array in arrays.items():
         value = builder.input(dtype.code, TensorSpec(dtype, array.shape))
         outputs += [
             builder.node(OPERATORS["cast"], (value,), {"dtype": to}, hint=to.code)[0]
-            for to in ALL
+            for to in dtypes
         ]
     check(fake_cupy, builder.finish(outputs), list(arrays.values()))
 

@@ -172,6 +172,9 @@ def check_backward(operator: OpDef, sample: Sample) -> None:
     traced = tg.trace(run)
     for _ in range(2):
         assert_same(tuple(gradients(traced, sample)), tuple(expected), exact=False)
+    if operator.facts.get("alias"):
+        # An alias with gradient that is no view can't be made again.
+        return
     assert "eagerly" not in str(traced.explain()), str(traced.explain())
 
 

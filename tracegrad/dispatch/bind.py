@@ -382,7 +382,8 @@ def _common_device(
             device, decided = CPU, decided or array.ndim > 0
             continue
         if array.__class__ is TensorSpec:
-            _check_all_meta(operator, operands)
+            if array.device.type == "meta":
+                _check_all_meta(operator, operands)
             return None
         own = tensor.device
         if not decided or device == own:
@@ -399,8 +400,11 @@ def _common_device(
 
 
 def _check_all_meta(operator: OpDef, operands: Sequence[Any]) -> None:
+    """Refuse data beside a tensor on meta; an index or a mask may be anywhere."""
     for tensor in _tensors_of(operands):
-        if tensor._array.__class__ is not TensorSpec and tensor._array.ndim > 0:
+        array = tensor._array
+        has_data = array.__class__ is not TensorSpec and array.ndim > 0
+        if has_data and array.dtype.kind in _DIFFERENTIABLE_KINDS:
             raise DeviceError(
                 f"{operator.name}: the operands are on meta and {tensor.device}; "
                 "copy one with tensor.to(device) first"

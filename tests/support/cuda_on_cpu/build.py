@@ -17,6 +17,8 @@ from tests.support.cuda_on_cpu.launch import Kernel, Module
 from tests.support.cuda_on_cpu.source import translate
 
 _HERE: Final = Path(__file__).resolve().parent
+_HEADER: Final = "cuda_builtins.h"
+_LEVEL: Final = "-O1"
 _RUNTIME_FILES: Final = ("runtime.cpp", "fiber.cpp", "fault_trap.cpp")
 # Without -ffp-contract=off a product and a sum may or may not be fused, by processor.
 _FLAGS: Final = (
@@ -74,20 +76,34 @@ def _build(source: str, definitions: tuple[str, ...], ucontext: bool) -> Module:
     (folder / "kernel.cu").write_text(source)
     exports = "\n".join(f"SHIM_EXPORT({name})" for name in unit.kernel_names)
     (folder / "kernel.cpp").write_text(
-        f'#include "cuda_builtins.h"\n#line 1 "kernel.cu"\n{unit.text}\n'
+        f'#include "{_HEADER}"\n#line 1 "kernel.cu"\n{unit.text}\n'
         f'#line 1 "trampolines"\n{exports}\n'
     )
     library = folder / "kernel.so"
     macros = [f"-D{definition}" for definition in definitions]
     rpath = f"-Wl,-rpath,{runtime.parent}"
     files = ["-o", str(library), "kernel.cpp", str(runtime)]
-    _compile(["-O1", *macros, f"-I{_HERE}", *files, rpath], folder)
+    includes = [f"-I{_precompiled_header()}", f"-I{_HERE}"]
+    _compile([_LEVEL, *macros, *includes, *files, rpath], folder)
     return _load(library, unit.kernel_names, unit.needs_fibers)
 
 
 def _load(library: Path, names: tuple[str, ...], needs_fibers: bool) -> Module:
     code = ctypes.CDLL(str(library))
     return Module({name: Kernel(code, name, needs_fibers) for name in names})
+
+
+@functools.cache
+def _precompiled_header() -> Path:
+    """Make a folder with the header compiled, which halves the time of a kernel.
+
+    A compiler that cannot use it, for other macros perhaps, reads the header itself.
+    """
+    folder = _temporary_folder() / "header"
+    folder.mkdir()
+    header = [str(_HERE / _HEADER), "-o", str(folder / f"{_HEADER}.gch")]
+    _compile([_LEVEL, f"-I{_HERE}", "-x", "c++-header", *header], folder)
+    return folder
 
 
 @functools.cache

@@ -34,9 +34,12 @@ def text_for(texts: Mapping[str, str], dtype: DType) -> str | None:
     if kind != "complex":
         return texts.get("any")
     text = texts.get("float", texts.get("any"))
-    if text is None or not _ARITHMETIC.fullmatch(_PLACEHOLDER.sub("", text)):
-        return None
-    return text
+    return text if text is not None and is_arithmetic(text) else None
+
+
+def is_arithmetic(text: str) -> bool:
+    """Return whether a text has operators and operands only."""
+    return _ARITHMETIC.fullmatch(_PLACEHOLDER.sub("", text)) is not None
 
 
 def pointwise_types(node: Node) -> tuple[tuple[DType, ...], DType]:
@@ -73,8 +76,8 @@ def filled(
     helpers : Helpers
     """
     types, result = pointwise_types(node)
-    dtype, narrow = compute_dtype(types[-1]), compute_dtype(result)
-    values = fields(dtype, narrow) | _attributes(node, dtype, helpers)
+    dtype = compute_dtype(types[-1])
+    values = fields(dtype) | _attributes(node, dtype, helpers)
     add_helpers(node.operator.facts["pointwise"], text, values, helpers)
     found = substitute(text, operands | values)
     if dtype.kind == "complex":

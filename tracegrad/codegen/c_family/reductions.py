@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from typing import final
 
 from tracegrad.codegen.c_family.casts import cast
-from tracegrad.codegen.c_family.expressions import add_helpers, substitute
+from tracegrad.codegen.c_family.expressions import (
+    add_helpers,
+    is_arithmetic,
+    substitute,
+)
 from tracegrad.codegen.c_family.helpers import Helpers
 from tracegrad.codegen.c_family.literals import literal
 from tracegrad.codegen.c_family.types import c_type, compute_dtype, fields
@@ -48,8 +52,8 @@ class Fold:
 def carried_dtype(node: Node) -> DType:
     """Return the dtype that a reduction accumulates in."""
     facts = node.operator.facts["reduction"]
-    to = dict(node.attributes).get("dtype") or _operand_dtype(node)
-    found: DType = facts.result_dtype(to)
+    wanted = dict(node.attributes).get("dtype")
+    found: DType = facts.dtype(_operand_dtype(node), wanted)
     return compute_dtype(found)
 
 
@@ -64,9 +68,12 @@ def fold_of(node: Node, helpers: Helpers) -> Fold:
     """Return how a reduction node folds."""
     facts = node.operator.facts["reduction"]
     dtype = carried_dtype(node)
-    values = fields(dtype, dtype)
+    values = fields(dtype)
     add_helpers(facts, facts.combine, values, helpers)
     text = facts.combine
+    if dtype.kind == "int" and is_arithmetic(text):
+        # Signed overflow is undefined; integers wrap.
+        text = f"({{T}})({text.replace('{a}', '({U}){a}').replace('{b}', '({U}){b}')})"
     for name, value in values.items():
         text = text.replace("{" + name + "}", value)
     if dtype.kind == "complex":

@@ -80,36 +80,26 @@ def scalar_dtype(spec: ScalarSpec) -> DType:
     return _OF_SCALARS[spec.kind]
 
 
-def fields(dtype: DType, result: DType) -> dict[str, str]:
+def fields(dtype: DType) -> dict[str, str]:
     """Return what stands for the placeholders of operators' texts.
 
     Parameters
     ----------
     dtype : DType
         What the operator computes in.
-    result : DType
-        The result's dtype before it is narrowed to a half type.
 
     Notes
     -----
     ``{T}`` is the type, ``{U}`` the unsigned one, ``{t}`` the code, ``{f}`` the suffix
-    of functions, ``{bits}`` the width, ``{signed}`` 0 or 1; ``{R}`` and ``{r}`` are
-    type and code of the result, ``{W}``, ``{limit}`` and ``{least}`` the wider integer that
-    a float passes through on its way to it.
+    of functions, ``{bits}`` the width and ``{signed}`` 0 or 1.
     """
-    wide = int64 if result in (int64, uint8) else int32
     return {
         "T": c_type(dtype).value,
-        "R": c_type(result).value,
         "U": c_type(dtype).unsigned,
-        "W": c_type(wide).value,
         "t": dtype.code,
-        "r": result.code,
         "f": "f" if dtype is float32 else "",
         "bits": str(8 * dtype.itemsize),
         "signed": str(int(dtype.signed)),
-        "limit": "2147483648.0" if wide is int32 else "9223372036854775808.0",
-        "least": least_integer(wide),
     }
 
 

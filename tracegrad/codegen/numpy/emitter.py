@@ -32,7 +32,7 @@ from tracegrad.codegen.program import CallStep, KernelStep, Program
 from tracegrad.device import Device
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dtypes import ALL, DType, bfloat16, float16, float32
-from tracegrad.errors import CompileError, DivisionError
+from tracegrad.errors import CompileError
 from tracegrad.ir.builder import Names
 from tracegrad.ir.graph import (
     BindGrad,
@@ -327,9 +327,9 @@ class Emitter:
         if condition is None:
             return
         found = emit_condition(self, condition, operands, comment)
-        error = self.library.error(DivisionError)
-        message = f"{node.operator.name}: an integer was divided by zero"
-        self.emit(Refuse(found, error, message, comment))
+        cls, said = node.operator.facts["pointwise"].refusal
+        message = f"{node.operator.name}: {said}"
+        self.emit(Refuse(found, self.library.error(cls), message, comment))
 
     def _operand(
         self,
