@@ -20,7 +20,7 @@ from tracegrad.spec import StateSpec
 
 
 def outcome(graph: Graph, seed: int) -> list[object]:
-    """Return what a user sees of a run: results, states of generators, or that it raises.
+    """Return what a user sees of a run: results, states, or that it raises.
 
     Which of several errors comes first is eager mode's business: a program that raises
     is run again there.
