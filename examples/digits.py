@@ -110,7 +110,9 @@ def compare(name: str, build: Callable[[], nn.Module], epochs: int, out: Path) -
     eager_ms = statistics.median(eager_seconds) * 1e3
     traced_ms = statistics.median(seconds) * 1e3
     print(f"{name}: {len(losses)} steps of {BATCH} images")
-    print(f"  loss {losses[0]:.3f} to {losses[-1]:.3f}; the curves differ by {apart:.1e}")
+    print(
+        f"  loss {losses[0]:.3f} to {losses[-1]:.3f}; the curves differ by {apart:.1e}"
+    )
     print(f"  test accuracy {accuracy(model):.1%}")
     print(f"  step: eager {eager_ms:.3f} ms, traced {traced_ms:.3f} ms")
     print(f"  first traced call (capture and compile): {seconds[0] * 1e3:.0f} ms")

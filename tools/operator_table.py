@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from importlib import import_module
 
 from tracegrad.cli.describe import Row, describe, place_of, signature_text, summary_of
 from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, OpDef
@@ -36,6 +37,8 @@ _COLUMNS = (
 
 def operator_table() -> str:
     """Return the page."""
+    # Defines an operator that stands in graphs only.
+    import_module("tracegrad.ir")
     return "\n".join([_HEAD, *_sections(), *_functions()])
 
 

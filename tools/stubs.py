@@ -463,7 +463,11 @@ def _words(line: str) -> list[str]:
 def package_stub() -> str:
     """Return the stub of ``import tracegrad``."""
     source = ast.parse((_PACKAGE / "__init__.py").read_text(encoding="utf-8"))
-    public = [op for op in OPERATORS.values() if op.public and op.name not in FUNCTIONS]
+    public = [
+        op
+        for op in OPERATORS.values()
+        if op.public and op.name not in FUNCTIONS and hasattr(tracegrad, op.name)
+    ]
     names = {op.name for op in public} | set(FUNCTIONS) | _dtype_names()
     stub = Stub("tracegrad", names | {"Tensor", "Parameter"})
     body: list[str] = []

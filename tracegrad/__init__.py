@@ -33,7 +33,7 @@ from tracegrad.dispatch.tensor import Parameter as Parameter
 from tracegrad.dispatch.tensor import Tensor as Tensor
 from tracegrad.dtypes import ALIASES as _ALIASES
 from tracegrad.dtypes import ALL as _ALL_DTYPES
-from tracegrad.dtypes import DType as dtype
+from tracegrad.dtypes import DType as _DType
 from tracegrad.dtypes import get_default_dtype as get_default_dtype
 from tracegrad.dtypes import promote_types as promote_types
 from tracegrad.dtypes import set_default_dtype as set_default_dtype
@@ -44,6 +44,7 @@ __version__ = "0.1.0.dev0"
 globals().update({op.name: op.call for op in _OPERATORS.values() if op.public})
 globals().update({f.name: f.function for f in _FUNCTIONS.values()})
 globals().update({d.name: d for d in _ALL_DTYPES} | _ALIASES)
+dtype = _DType
 
 # Name: the module that holds it, and its name there ("" for the module itself).
 _LAZY = {

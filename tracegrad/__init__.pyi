@@ -20,7 +20,6 @@ from tracegrad.dispatch.memory_format import preserve_format as preserve_format
 from tracegrad.dispatch.printing import set_printoptions as set_printoptions
 from tracegrad.dispatch.tensor import Parameter as Parameter
 from tracegrad.dispatch.tensor import Tensor as Tensor
-from tracegrad.dtypes import DType as dtype
 from tracegrad.dtypes import get_default_dtype as get_default_dtype
 from tracegrad.dtypes import promote_types as promote_types
 from tracegrad.dtypes import set_default_dtype as set_default_dtype

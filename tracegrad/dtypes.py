@@ -96,7 +96,7 @@ def _bfloat16_of_ml_dtypes() -> np.dtype[Any]:
             "bfloat16 arrays need the package ml_dtypes: "
             "pip install 'tracegrad[bfloat16]'"
         )
-    found = np.dtype(import_module("ml_dtypes").bfloat16)
+    found: np.dtype[Any] = np.dtype(import_module("ml_dtypes").bfloat16)
     _BY_NUMPY[found] = bfloat16
     return found
 
@@ -128,9 +128,7 @@ ALIASES = {
 
 _BY_NAME = {d.name: d for d in ALL} | ALIASES
 BY_CODE = {d.code: d for d in ALL}
-_BY_NUMPY: dict[np.dtype[Any], DType] = {
-    d.numpy: d for d in ALL if d is not bfloat16
-}
+_BY_NUMPY: dict[np.dtype[Any], DType] = {d.numpy: d for d in ALL if d is not bfloat16}
 _REAL_OF = {complex64: float32, complex128: float64}
 _COMPLEX_OF = {
     float16: complex64, bfloat16: complex64,

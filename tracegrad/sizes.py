@@ -164,7 +164,7 @@ def _size_of_tree(tree: ast.expr) -> Dimension:
         if isinstance(tree.op, ast.Mult):
             return left * right
         if isinstance(tree.op, ast.FloorDiv):
-            return left // right
+            return left // right  # type: ignore[operator]
     raise ParseError(f"{ast.unparse(tree)!r} is not a size")
 
 

@@ -56,9 +56,7 @@ class TensorSpec:
         expected = contiguous_strides(self.shape)
         return all(
             size == 1 or have == want
-            for size, have, want in zip(
-                self.shape, self.strides, expected, strict=True
-            )
+            for size, have, want in zip(self.shape, self.strides, expected, strict=True)
         )
 
     def __str__(self) -> str:
@@ -160,5 +158,3 @@ def _step(spec: TensorSpec, axis: int) -> Dimension:
 def abs_size(size: Dimension) -> int:
     """Return the magnitude of a stride; symbolic ones count as large."""
     return abs(size) if isinstance(size, int) else 1 << 62
-
-

@@ -26,9 +26,7 @@ def batches(count: int) -> list[tuple[Any, Any]]:
     for _ in range(count):
         labels = rng.integers(0, 10, 32)
         images = centres[labels] + rng.normal(size=(32, 64))
-        found.append(
-            (tg.from_numpy(images.astype(np.float32)), tg.from_numpy(labels))
-        )
+        found.append((tg.from_numpy(images.astype(np.float32)), tg.from_numpy(labels)))
     return found
 
 

@@ -11,7 +11,7 @@ import tracegrad as tg
 from tracegrad.codegen.program import KernelStep, program_of
 from tracegrad.compiler import optimized
 from tracegrad.ir.graph import Graph, Value
-from tracegrad.nn import functional as F  # noqa: N812 - PyTorch programs call it so
+from tracegrad.nn import functional as F
 from tracegrad.passes.spec_recorder import graph_of
 from tracegrad.passes.vjp import derive
 from tracegrad.spec import TensorSpec
@@ -29,14 +29,18 @@ NORMALIZATIONS: dict[str, Callable[[Any], Any]] = {
 def steps_of(graph: Graph) -> list[Any]:
     """Return the steps of a compiled graph that are not mere views."""
     steps = program_of(optimized(graph)).steps
-    return [s for s in steps if isinstance(s, KernelStep) or not s.node.operator.is_view]
+    return [
+        s for s in steps if isinstance(s, KernelStep) or not s.node.operator.is_view
+    ]
 
 
 def tracked(graph: Graph) -> Graph:
     """Return `graph` with gradients wanted for its input."""
     (old,) = graph.inputs
     new = Value(old.name, old.spec, requires_grad=True)
-    text = str(graph).replace(f"%{old.name}: {old.spec}", f"%{old.name}: {old.spec} grad", 1)
+    text = str(graph).replace(
+        f"%{old.name}: {old.spec}", f"%{old.name}: {old.spec} grad", 1
+    )
     assert new.requires_grad
     return tg.ir.parse(text)
 

@@ -45,7 +45,11 @@ def flat(result: Any) -> list[Tensor]:
     """Return the tensors of a result."""
     if isinstance(result, Tensor):
         return [result]
-    return [t for part in result for t in flat(part)] if isinstance(result, tuple | list) else []
+    return (
+        [t for part in result for t in flat(part)]
+        if isinstance(result, tuple | list)
+        else []
+    )
 
 
 def assert_same(found: Any, expected: Any, exact: bool = True) -> None:
@@ -132,7 +136,8 @@ def check_fallback(operator: OpDef, sample: Sample) -> None:
     [
         n
         for n in NAMES
-        if checks.is_differentiable(OPERATORS[n]) and checks.gradient_dtypes(OPERATORS[n])
+        if checks.is_differentiable(OPERATORS[n])
+        and checks.gradient_dtypes(OPERATORS[n])
     ],
 )
 def test_backward(name: str) -> None:
@@ -167,6 +172,9 @@ def check_backward(operator: OpDef, sample: Sample) -> None:
     traced = tg.trace(run)
     for _ in range(2):
         assert_same(tuple(gradients(traced, sample)), tuple(expected), exact=False)
+    if operator.facts.get("alias"):
+        # An alias with gradient that is no view can't be made again.
+        return
     assert "eagerly" not in str(traced.explain()), str(traced.explain())
 
 

@@ -481,6 +481,12 @@ REFUSALS: dict[str, Callable[[Any, Any], Any]] = {
     "bce shapes": lambda lib, f: f.binary_cross_entropy(
         lib.tensor([0.2]), lib.tensor([1.0, 2.0])
     ),
+    "bce beyond 1": lambda lib, f: f.binary_cross_entropy(
+        lib.tensor([2.0]), lib.tensor([1.0])
+    ),
+    "bce of NaN": lambda lib, f: f.binary_cross_entropy(
+        lib.tensor([float("nan")]), lib.tensor([1.0])
+    ),
     "softmax of integers": lambda lib, f: lib.softmax(lib.tensor([1]), 0),
     "softmax dim": lambda lib, f: lib.softmax(lib.tensor([1.0]), 3),
     "text": lambda lib, f: lib.exp("a"),

@@ -11,6 +11,7 @@ from tests.support.random_graphs import (
 )
 from tests.support.round_trip import check_round_trip
 from tracegrad.dispatch.tensor import Tensor
+from tracegrad.errors import TracegradError
 from tracegrad.ir.graph import Graph, Value
 from tracegrad.ir.interpreter import interpret_all
 from tracegrad.passes.manager import Pass, PassManager
@@ -19,8 +20,11 @@ from tracegrad.spec import StateSpec
 
 
 def outcome(graph: Graph, seed: int) -> list[object]:
-    """Return what the graph computes for a user, states as the next draws of them."""
-    found = interpret_all(graph, random_inputs(graph, seed))
+    """Return what a user sees of a run: results, states of generators, an error."""
+    try:
+        found = interpret_all(graph, random_inputs(graph, seed))
+    except TracegradError as error:
+        return [type(error), str(error)]
     return [_seen(value, found) for value in graph.required()]
 
 
@@ -54,7 +58,10 @@ def check_same_meaning(graph: Graph, after: Graph, seed: int) -> None:
     check_round_trip(after)
     assert after.inputs == graph.inputs
     assert len(after.outputs) == len(graph.outputs)
-    assert differences(outcome(graph, seed), outcome(after, seed)) == []
+    before = outcome(graph, seed)
+    assert differences(before, outcome(after, seed)) == []
+    if before and isinstance(before[0], type):
+        return
     assert same_memory(graph, seed) == same_memory(after, seed)
 
 
@@ -65,12 +72,7 @@ def test_pass_keeps_meaning(done: Pass, seed: int) -> None:
         after = done.run(graph)
         check_same_meaning(graph, after, seed)
         changed += after is not graph
-    assert changed > 0 or not done_by_random_graphs(done)
-
-
-def done_by_random_graphs(done: Pass) -> bool:
-    """Whether random graphs, which have no composites, give a pass something to do."""
-    return done.name != "decompose"
+    assert changed > 0
 
 
 def test_pipeline_keeps_meaning(seed: int) -> None:

@@ -7,6 +7,7 @@ operators, views and random draws all occur.
 
 from __future__ import annotations
 
+import inspect
 import random
 from collections.abc import Iterator
 from typing import Any, final
@@ -26,7 +27,7 @@ from tracegrad.ir import (
     WriteState,
     WriteStorage,
 )
-from tracegrad.ir.builder import GraphBuilder
+from tracegrad.ir.builder import GraphBuilder, result_specs
 from tracegrad.location import Location
 from tracegrad.sizes import numel
 from tracegrad.spec import Spec, StateSpec, TensorSpec
@@ -60,6 +61,7 @@ class RandomGraphs:
                 self._families.setdefault(operator.family, []).append(operator)
         self._pool: list[Value] = []
         self._state: Value | None = None
+        self._may_raise = False
 
     def graph(self, nodes: int) -> Graph:
         """Return a graph of about `nodes` nodes."""
@@ -67,6 +69,7 @@ class RandomGraphs:
         self._builder = GraphBuilder("random")
         self._pool = [self._input() for _ in range(rng.randint(1, 3))]
         self._state = None
+        self._may_raise = rng.random() < 0.3
         if rng.random() < 0.3:
             self._state = self._builder.input("rng", StateSpec())
         if rng.random() < 0.5:
@@ -102,6 +105,8 @@ class RandomGraphs:
             if self._rng.random() < 0.5:
                 family = self._rng.choice(list(self._families))
             operator = self._rng.choice(self._families[family])
+            if operator.may_raise and not self._may_raise:
+                continue
             proposal = _maker_for(operator)(self, operator)
             if proposal is not None and self._try(operator, *proposal):
                 return
@@ -114,15 +119,16 @@ class RandomGraphs:
         return self._try(node.operator, node.inputs, dict(node.attributes))
 
     def _try(self, operator: OpDef, inputs: Any, attributes: dict[str, Any]) -> bool:
-        before = len(self._builder.nodes)
         try:
-            # The broadcast of what could never be allocated is refused by nobody.
-            results = self._builder.node(
-                operator, inputs, attributes, self._location(), self._scope()
-            )
-        except TracegradError:
-            assert len(self._builder.nodes) == before
+            specs = result_specs(operator, inputs, attributes)
+        # The operators' own tests hold them to tracegrad's errors.
+        except (TracegradError, IndexError, TypeError, ValueError, AttributeError):
             return False
+        if any(isinstance(s, TensorSpec) and not _is_known(s) for s in specs):
+            return False
+        results = self._builder.node(
+            operator, inputs, attributes, self._location(), self._scope(), specs=specs
+        )
         for value in results:
             if isinstance(value.spec, StateSpec):
                 self._state = value
@@ -216,14 +222,7 @@ class RandomGraphs:
         names = [p.name for p in operator.attributes]
         if len(operator.operands) != 1 or not known.keys() >= set(names):
             return None
-        attributes = {name: known[name] for name in names}
-        canonical = operator.facts.get("canonical")
-        try:
-            if canonical is not None:
-                attributes = canonical((wrap(value.spec),), attributes)
-        except (TracegradError, IndexError):
-            return None
-        return (value,), attributes
+        return self._canonical(operator, (value,), {n: known[n] for n in names})
 
     def contraction(self, operator: OpDef) -> Any:
         """Propose two operands."""
@@ -240,8 +239,47 @@ class RandomGraphs:
         names = [p.name for p in operator.attributes]
         if self._state is None or names != ["shape", "dtype", "low", "high"]:
             return None
-        known = {"shape": self._shape(), "dtype": float32, "low": 0.0, "high": 1.0}
+        low, high = (0, 5) if operator.attributes[2].annotation == "int" else (0.0, 1.0)
+        known = {"shape": self._shape(), "dtype": float32, "low": low, "high": high}
         return (self._state,), known
+
+    def general(self, operator: OpDef) -> Any:
+        """Propose operands of one shape, and attributes that are known or default."""
+        first = self.value()
+        rank = len(first.spec.shape)  # type: ignore[union-attr]
+        known = {
+            "dim": self._rng.randrange(max(rank, 1)),
+            "dims": tuple(range(rank)),
+            "keepdim": self._rng.random() < 0.5,
+            "dtype": None,
+        }
+        same = [v for v in self._pool if v.spec.shape == first.spec.shape]  # type: ignore[union-attr]
+        inputs = [self._operand(operand.kind, same) for operand in operator.operands]
+        attributes = {p.name: known.get(p.name, p.default) for p in operator.attributes}
+        several = any(isinstance(operand, tuple) for operand in inputs)
+        if not inputs or inspect.Parameter.empty in attributes.values():
+            return None
+        if several and "dims" in attributes:
+            # As many dimensions as indices: advanced indexing has its own tests.
+            return None
+        return self._canonical(operator, tuple(inputs), attributes)
+
+    def _operand(self, kind: str, same: list[Value]) -> Any:
+        if kind == "tensors":
+            return tuple(self._rng.choices(same, k=self._rng.randint(1, 3)))
+        if kind == "optional" and self._rng.random() < 0.5:
+            return None
+        return self._rng.choice(same)
+
+    def _canonical(self, operator: OpDef, inputs: Any, attributes: Any) -> Any:
+        canonical = operator.facts.get("canonical")
+        try:
+            if canonical is not None:
+                attributes = canonical(tuple(map(_spec_only, inputs)), attributes)
+        # The operators' own tests hold them to tracegrad's errors.
+        except (TracegradError, IndexError, TypeError, ValueError):
+            return None
+        return inputs, attributes
 
     def view_write(self, operator: OpDef) -> Any:
         """Propose a value written through a view that is there."""
@@ -287,6 +325,11 @@ class RandomGraphs:
             writes.append(BindGrad(target, rng.choice([None, *same]), self._location()))
 
 
+def _is_known(spec: TensorSpec) -> bool:
+    """Whether the shape does not depend on the values of operands."""
+    return all(isinstance(size, int) for size in spec.shape)
+
+
 def _same_kind(a: Spec, b: TensorSpec) -> bool:
     return isinstance(a, TensorSpec) and (a.dtype, a.shape) == (b.dtype, b.shape)
 
@@ -295,11 +338,17 @@ def _overlaps(spec: Any) -> bool:
     return any(s == 0 and n > 1 for n, s in zip(spec.shape, spec.strides, strict=True))
 
 
+def _spec_only(operand: Any) -> Any:
+    if isinstance(operand, tuple):
+        return tuple(map(_spec_only, operand))
+    return wrap(operand.spec) if isinstance(operand, Value) else operand
+
+
 def _maker_for(operator: OpDef) -> Any:
-    if operator.may_raise or operator.body is not None:
-        return None
     if operator.name == "view_write":
         return RandomGraphs.view_write
+    if operator.family in ("composite", "movement", "library", "gather"):
+        return RandomGraphs.general
     return {
         "pointwise": RandomGraphs.pointwise,
         "reduction": RandomGraphs.reduction,
@@ -358,6 +407,8 @@ def laid_out_like(elements: Any, spec: TensorSpec) -> Any:
 
 def differences(before: list[Any], after: list[Any]) -> list[str]:
     """Say where two lists of results differ; NaN equals NaN, -0.0 differs from 0.0."""
+    if len(before) != len(after):
+        return [f"{before} became {after}"]
     return [
         f"result {i}: {a!r} became {b!r}"
         for i, (a, b) in enumerate(zip(before, after, strict=True))
@@ -367,8 +418,8 @@ def differences(before: list[Any], after: list[Any]) -> list[str]:
 
 def same_bits(a: Any, b: Any) -> bool:
     """Whether two results agree in dtype, shape, layout and every bit but NaNs'."""
-    if not isinstance(a, Tensor):
-        return type(a) is type(b)
+    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+        return type(a) is type(b) and a == b
     x, y = a._array, b._array
     if (x.dtype, x.shape) != (y.dtype, y.shape) or not _same_strides(x, y):
         return False

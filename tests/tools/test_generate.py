@@ -1,4 +1,7 @@
 import inspect
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,17 @@ from tracegrad.dispatch.tensor import Tensor
 
 
 def test_generated_files_are_fresh() -> None:
-    assert stale(ROOT) == [], f"run {COMMAND}"
+    # A process of its own: other tests define operators.
+    found = subprocess.run(
+        [sys.executable, "-m", "tools.generate", "--check"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (found.returncode, found.stderr) == (0, ""), f"{found.stdout}run {COMMAND}"
 
 
 def test_stale_and_missing_files_are_found(tmp_path: Path) -> None:
@@ -30,7 +43,7 @@ def test_check_says_what_to_run(
 ) -> None:
     monkeypatch.setitem(FILES, "docs/operators.md", lambda: "another table")
     assert main(["--check"]) == 1
-    assert capsys.readouterr().out == f"docs/operators.md is stale; run {COMMAND}\n"
+    assert f"docs/operators.md is stale; run {COMMAND}\n" in capsys.readouterr().out
 
 
 def test_each_method_is_in_the_stub() -> None:
@@ -41,7 +54,8 @@ def test_each_method_is_in_the_stub() -> None:
 
 def test_each_operator_is_in_the_table() -> None:
     text = (ROOT / "docs/operators.md").read_text()
-    assert [name for name in OPERATORS if f"`{name}`" not in text] == []
+    names = [name for name, op in OPERATORS.items() if "tracegrad." in op.module]
+    assert [name for name in names if f"`{name}`" not in text] == []
 
 
 def test_numbers_stand_for_tensors_in_a_signature() -> None:
@@ -60,5 +74,6 @@ def test_hidden_builtins_are_spelt_out() -> None:
 
 def test_stub_is_of_the_version_that_runs() -> None:
     text = (ROOT / "tracegrad/__init__.pyi").read_text()
-    public = [op.name for op in OPERATORS.values() if op.public]
+    operators = [op for op in OPERATORS.values() if "tracegrad." in op.module]
+    public = [op.name for op in operators if op.public]
     assert [n for n in public if f"def {n}(" not in text and hasattr(tg, n)] == []

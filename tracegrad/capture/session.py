@@ -186,9 +186,7 @@ _NO_PATH: Any = None
 _INNER = re.compile(r"\._(?:modules|parameters|buffers)\[")
 
 
-def _name_inputs(
-    reads: Reads, operators: OperatorRecorder, leaves: _Leaves
-) -> None:
+def _name_inputs(reads: Reads, operators: OperatorRecorder, leaves: _Leaves) -> None:
     """Call each input by the shortest of the ways in which the user reached it."""
     others: dict[Path, list[Path]] = {}
     for guard in reads.guards:
@@ -302,7 +300,9 @@ def _places(
     outputs: list[Value] = []
     first_of: dict[int, int] = {}
     for position, tensor in enumerate(tensors):
-        place = _place(tensor, tensors[:position], operators, index_of, inputs, first_of)
+        place = _place(
+            tensor, tensors[:position], operators, index_of, inputs, first_of
+        )
         if place is None:
             place = Fresh(len(outputs), tape_state(tensor, set(index_of)))
             outputs.append(operators.value_of(tensor))
@@ -342,6 +342,8 @@ def _input_view(tensor: Tensor, index: int, operators: OperatorRecorder) -> Plac
     base = operators.inputs[index][1]
     view = tensor._view
     if view is None:
+        if tensor.requires_grad:
+            raise CannotReturnError("an alias of an input that carries its gradient")
         # detach() of an input: the same memory without gradient.
         return InputView(index, ())
     start = () if base._view is None else base._view.path

@@ -81,7 +81,7 @@ def signature_text(signature: inspect.Signature) -> str:
 
     Examples
     --------
-    >>> def f(input: "Tensor", dim: "int" = 0, *, out: "Tensor" = None) -> "Tensor": ...
+    >>> def f(input: Tensor, dim: int = 0, *, out: Tensor = None) -> Tensor: ...
     >>> signature_text(inspect.signature(f))
     '(input: Tensor, dim: int = 0, *, out: Tensor = None) -> Tensor'
     """

@@ -144,6 +144,7 @@ def _is_part(missing: str | None, module: str | None) -> bool:
 def _described(error: BaseException) -> str:
     text = str(error) or "no message"
     place = _place(error)
+    # The qualified name: a class of tracegrad.errors calls itself by its builtin.
     return f"{type(error).__qualname__}: {text}" + (f" ({place})" if place else "")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import functools
 import inspect
 import re
 from collections.abc import Sequence
@@ -110,9 +109,7 @@ def _take(
         return parameter.default
     if isinstance(parameter, AttributeDef) and parameter.variadic:
         return ()
-    raise ArgumentTypeError(
-        f"{operator.name}() misses the argument {parameter.name!r}"
-    )
+    raise ArgumentTypeError(f"{operator.name}() misses the argument {parameter.name!r}")
 
 
 def as_operand(operator: OpDef, parameter: OperandDef, value: Any) -> Any:

@@ -361,9 +361,7 @@ def _run_meta(
     operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
 ) -> Any:
     specs = _abstract(operator, operands, attributes)
-    return (
-        tuple(map(wrap, specs)) if specs.__class__ is tuple else wrap(specs)
-    )
+    return tuple(map(wrap, specs)) if specs.__class__ is tuple else wrap(specs)
 
 
 def _common_device(
@@ -384,7 +382,8 @@ def _common_device(
             device, decided = CPU, decided or array.ndim > 0
             continue
         if array.__class__ is TensorSpec:
-            _check_all_meta(operator, operands)
+            if array.device.type == "meta":
+                _check_all_meta(operator, operands)
             return None
         own = tensor.device
         if not decided or device == own:
@@ -401,8 +400,11 @@ def _common_device(
 
 
 def _check_all_meta(operator: OpDef, operands: Sequence[Any]) -> None:
+    """Refuse data beside a tensor on meta; an index or a mask may be anywhere."""
     for tensor in _tensors_of(operands):
-        if tensor._array.__class__ is not TensorSpec and tensor._array.ndim > 0:
+        array = tensor._array
+        has_data = array.__class__ is not TensorSpec and array.ndim > 0
+        if has_data and array.dtype.kind in _DIFFERENTIABLE_KINDS:
             raise DeviceError(
                 f"{operator.name}: the operands are on meta and {tensor.device}; "
                 "copy one with tensor.to(device) first"
@@ -422,6 +424,3 @@ def _tensors_of(operands: Sequence[Any]) -> list[Tensor]:
 def _log(operator: OpDef, device: Device) -> None:
     if "dispatch" in config.log:
         sys.stderr.write(f"dispatch: {operator.name} on {device}\n")
-
-
-

@@ -168,7 +168,8 @@ class OpDef:
     def _check_operand(self, name: str) -> None:
         if name not in self.operand_index:
             raise ArgumentTypeError(
-                f"{self.name} has no operand {name!r}; it has {list(self.operand_index)}"
+                f"{self.name} has no operand {name!r}; "
+                f"it has {list(self.operand_index)}"
             )
 
     # -- what the tape asks -----------------------------------------------------
@@ -209,7 +210,9 @@ class OpDef:
             return "saved", len(saved)
         index = self.operand_index.get(name)
         if index is not None:
-            return ("saved", saved.index(index)) if index in saved else ("literal", index)
+            return (
+                ("saved", saved.index(index)) if index in saved else ("literal", index)
+            )
         operand = self.operand_index.get(name.removesuffix("_spec"))
         return ("attribute", name) if operand is None else ("spec", operand)
 

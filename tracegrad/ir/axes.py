@@ -63,9 +63,7 @@ def start_domain(nodes: Iterable[Node], shape: Shape) -> Domain:
     return Domain(shape)
 
 
-def add_node(
-    node: Node, domain: Domain, axes: dict[Value, Axes]
-) -> Domain | str:
+def add_node(node: Node, domain: Domain, axes: dict[Value, Axes]) -> Domain | str:
     """Give `node`'s values their axes; return the domain, or why it does not fit.
 
     Parameters
@@ -94,9 +92,7 @@ def _tensors(node: Node) -> list[Value]:
     return [v for v in node.operands() if isinstance(v.spec, TensorSpec)]
 
 
-def _add_pointwise(
-    node: Node, domain: Domain, axes: dict[Value, Axes]
-) -> Domain | str:
+def _add_pointwise(node: Node, domain: Domain, axes: dict[Value, Axes]) -> Domain | str:
     shape = _shape(node.result)
     own: Axes | None = domain.full_axes() if shape == domain.shape else None
     if own is None:
@@ -104,7 +100,10 @@ def _add_pointwise(
     if own is None:
         own = _aligned_by_shape(shape, domain)
     if own is None or not (domain.is_full(own) or domain.is_row(own)):
-        return f"{node.operator.name} runs over {list(shape)}, the kernel over {list(domain.shape)}"
+        return (
+            f"{node.operator.name} runs over {list(shape)}, the kernel over "
+            f"{list(domain.shape)}"
+        )
     for operand in _tensors(node):
         wanted = _right_aligned(own, _shape(operand))
         if axes.setdefault(operand, wanted) != wanted and not _agree(
@@ -116,16 +115,12 @@ def _add_pointwise(
 
 
 def _agree(have: Axes, want: Axes, shape: Shape) -> bool:
-    return all(
-        s == 1 or a == b for a, b, s in zip(have, want, shape, strict=True)
-    )
+    return all(s == 1 or a == b for a, b, s in zip(have, want, shape, strict=True))
 
 
 def _right_aligned(axes: Axes, shape: Shape) -> Axes:
     shift = len(axes) - len(shape)
-    return tuple(
-        None if s == 1 else axes[i + shift] for i, s in enumerate(shape)
-    )
+    return tuple(None if s == 1 else axes[i + shift] for i, s in enumerate(shape))
 
 
 def _aligned_from_operands(
@@ -155,22 +150,26 @@ def _aligned_by_shape(shape: Shape, domain: Domain) -> Axes | None:
     return _right_aligned(domain.full_axes(), shape)
 
 
-def _add_reduction(
-    node: Node, domain: Domain, axes: dict[Value, Axes]
-) -> Domain | str:
+def _add_reduction(node: Node, domain: Domain, axes: dict[Value, Axes]) -> Domain | str:
     operand = node.inputs[0]
     assert isinstance(operand, Value)
     own = axes.get(operand)
     if own is None and _shape(operand) == domain.shape:
         own = domain.full_axes()
     if own is None or not domain.is_full(own):
-        return f"{node.operator.name} reduces {list(_shape(operand))}, not the kernel's {list(domain.shape)}"
+        return (
+            f"{node.operator.name} reduces {list(_shape(operand))}, not the kernel's "
+            f"{list(domain.shape)}"
+        )
     dims = node.attribute("dim")
     reduced = tuple(
         sorted(a for d in dims if (a := own[d]) is not None and domain.shape[a] != 1)
     )
     if domain.reduced is not None and domain.reduced != reduced:
-        return f"{node.operator.name} reduces axes {list(reduced)}, the kernel {list(domain.reduced)}"
+        return (
+            f"{node.operator.name} reduces axes {list(reduced)}, the kernel "
+            f"{list(domain.reduced)}"
+        )
     axes.setdefault(operand, own)
     kept = node.attribute("keepdim")
     axes[node.result] = tuple(

@@ -18,7 +18,7 @@ from tracegrad.errors import TracegradError
 from tracegrad.ir.builder import Names, rebuilt, result_specs, substituted
 from tracegrad.ir.graph import Graph, Node, Operand, Value
 from tracegrad.ir.patterns import Apply, Match, inner_patterns, match, may_both_match
-from tracegrad.ir.traversal import escaping
+from tracegrad.ir.traversal import escaping, with_bases
 from tracegrad.ir.verifier import same_layout
 
 # How much a node counts in the size that every rewrite makes smaller. What is not
@@ -39,9 +39,14 @@ class Replacement:
         self._sweep = sweep
         self._root = root
 
-    def escapes(self) -> bool:
-        """Whether somebody outside the graph can hold the memory of the result."""
-        return self._root.result in self._sweep.escaping
+    def may_become(self, value: Value) -> bool:
+        """Whether the result, a fresh tensor, may be the tensor `value` instead.
+
+        Not where both end up in somebody's hands, who would write into two at once.
+        """
+        if self._root.result not in self._sweep.held:
+            return True
+        return self._sweep.hand_over(value)
 
     def is_returned(self) -> bool:
         """Whether the result is itself an output, or written."""
@@ -151,9 +156,17 @@ class _Sweep:
         self._replaced: dict[Value, Value] = {}
 
     @cached_property
-    def escaping(self) -> frozenset[Value]:
-        """Of the graph as it was before; see `tracegrad.ir.traversal.escaping`."""
-        return escaping(self._graph)
+    def held(self) -> set[Value]:
+        """The values that escape, and during the walk what takes their place."""
+        return set(escaping(self._graph))
+
+    def hand_over(self, value: Value) -> bool:
+        """Let `value` escape, unless its memory is in somebody's hands already."""
+        memory = set(with_bases(value, self._producers))
+        free = self.held.isdisjoint(memory)
+        if free:
+            self.held.update(memory)
+        return free
 
     @cached_property
     def required(self) -> frozenset[Value]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.ir.graph import Graph, Node, Value, WriteState
@@ -39,7 +39,8 @@ def escaping(graph: Graph) -> frozenset[Value]:
 
     Inputs and constants, which are there before, and everything from which an
     output or a write is made by views. Two such values are never to become one, as
-    who writes into the one would change the other.
+    who writes into the one would change the other. Writes count because they take
+    place one after another, at the commit, when an input may have changed already.
     """
     found = set(graph.inputs)
     found.update(constant.value for constant in graph.constants)
@@ -53,6 +54,17 @@ def escaping(graph: Graph) -> frozenset[Value]:
         if may_share_memory(node.operator) and not found.isdisjoint(node.results):
             found.update(node.operands())
     return frozenset(found)
+
+
+def with_bases(value: Value, producers: Mapping[Value, Node]) -> Iterator[Value]:
+    """Iterate over `value` and those whose memory it may lie in."""
+    pending = [value]
+    while pending:
+        current = pending.pop()
+        yield current
+        node = producers.get(current)
+        if node is not None and may_share_memory(node.operator):
+            pending.extend(node.operands())
 
 
 def position_of(graph: Graph) -> dict[Value, int]:

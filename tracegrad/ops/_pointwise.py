@@ -34,6 +34,7 @@ from tracegrad.sizes import broadcast_shapes
 from tracegrad.spec import ScalarSpec, TensorSpec, abs_size, elementwise_strides
 
 Texts: TypeAlias = str | Mapping[str, str]
+_DIVIDED_BY_ZERO = (DivisionError, "an integer was divided by zero")
 Domain: TypeAlias = tuple[float, float] | Mapping[str, tuple[float, float]]
 
 
@@ -61,7 +62,9 @@ class Pointwise:
         Where tests draw operands from.
     fails : mapping from dtype class to expression
         Where an element has no result (NumPy and C read it alike); the operator
-        then raises a DivisionError.
+        then raises `refusal`.
+    refusal : tuple of (class, str)
+        The exception and what it says after the operator's name.
     narrow_literals : bool
         Whether a Python number is rounded to a half type before it is used, as
         comparisons do; elsewhere it takes part in float32.
@@ -77,6 +80,7 @@ class Pointwise:
     promote: Promotion
     domain: Domain
     fails: Mapping[str, str]
+    refusal: tuple[type[Exception], str]
     narrow_literals: bool
     c_helpers: tuple[str, ...]
     numpy_helpers: tuple[str, ...]
@@ -206,7 +210,8 @@ def _make_kernel(name: str, facts: Pointwise) -> Callable[..., Any]:
             for a, d in zip(arrays, call.casts, strict=True)
         ]
         if call.check is not None and xp.any(call.check(xp, *given, **attributes)):
-            raise DivisionError(f"{name}: an integer was divided by zero")
+            error, message = facts.refusal
+            raise error(f"{name}: {message}")
         value = call.function(xp, *given, **attributes)
         if value.__class__ is not np.ndarray:
             value = xp.asarray(value)
@@ -393,6 +398,7 @@ def pointwise(
     promote: Promotion = arithmetic,
     domain: Domain = (-3.0, 3.0),
     fails: Texts | None = None,
+    refusal: tuple[type[Exception], str] = _DIVIDED_BY_ZERO,
     inplace: bool = True,
     **properties: Any,
 ) -> Callable[[Callable[..., Any]], OpDef]:
@@ -409,6 +415,8 @@ def pointwise(
         Where the operator is defined and smooth, for its tests.
     fails : str or mapping, optional
         Where an element has no result.
+    refusal : tuple of (class, str)
+        What is raised there.
     inplace : bool
         Whether there is an in-place form.
     **properties
@@ -429,6 +437,7 @@ def pointwise(
             promote,
             domain,
             _by_class(fails),
+            refusal,
             promote is comparing,
             helpers_in(c_texts),
             helpers_in(numpy_texts),

@@ -64,7 +64,7 @@ def canonical_dims(name: str, dim: Any, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def canonical_dim(name: str, dim: int, ndim: int) -> int:
+def canonical_dim(name: str, dim: Any, ndim: int) -> int:
     """Return `dim` counted from the front.
 
     Raises
@@ -74,15 +74,14 @@ def canonical_dim(name: str, dim: int, ndim: int) -> int:
     ArgumentTypeError
         If it is no integer.
     """
-    if not isinstance(dim, int):
-        dim = _as_integer(name, dim)
+    index: int = dim if isinstance(dim, int) else _as_integer(name, dim)
     limit = max(ndim, 1)
-    if not -limit <= dim < limit:
+    if not -limit <= index < limit:
         raise IndexRangeError(
-            f"{name}: dimension {dim} is out of range for {ndim} dimensions "
+            f"{name}: dimension {index} is out of range for {ndim} dimensions "
             f"(from {-limit} to {limit - 1})"
         )
-    return dim % limit
+    return index % limit
 
 
 def _as_integer(name: str, dim: Any) -> int:

@@ -275,6 +275,8 @@ def _histc_kernel(xp: Any, input: Any, bins: int, min: float, max: float) -> Any
     low, high = float(min), float(max)
     if low == high and flat.size:
         low, high = float(flat.min()), float(flat.max())
+    if not math.isfinite(low) or not math.isfinite(high):
+        raise ArgumentValueError(f"histc: the range [{low}, {high}] is not finite")
     if low == high:
         low, high = low - 1, high + 1
     inside = flat[(flat >= low) & (flat <= high)].astype("float64")
@@ -287,6 +289,7 @@ def _histc_kernel(xp: Any, input: Any, bins: int, min: float, max: float) -> Any
     "library",
     abstract=_histc_abstract,
     kernel=_histc_kernel,
+    may_raise=True,
     examples=lambda rng: [((rng.standard_normal((2, 5)), 4, -1, 1), {})],
 )
 def histc(

@@ -72,9 +72,7 @@ def _gather_abstract(input: TensorSpec, index: TensorSpec, dim: int) -> TensorSp
 
 def _is_pick(index: Any, dim: int) -> bool:
     """Return whether one element of each row is meant, as a loss of classes wants."""
-    return bool(
-        dim == 1 and index.ndim == 2 and index.shape[1] == 1 and index.shape[0]
-    )
+    return bool(dim == 1 and index.ndim == 2 and index.shape[1] == 1 and index.shape[0])
 
 
 def _gather_kernel(xp: Any, input: Any, index: Any, dim: int) -> Any:

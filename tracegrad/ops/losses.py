@@ -11,7 +11,7 @@ from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, ArgumentValueError
 from tracegrad.ops._families import composite
 from tracegrad.ops._pointwise import pointwise
-from tracegrad.ops._promotion import floating
+from tracegrad.ops._promotion import arithmetic
 from tracegrad.ops.activations import logsigmoid
 from tracegrad.ops.comparison import le, lt
 from tracegrad.ops.exponential import exp, log, log1p, xlogy
@@ -159,7 +159,10 @@ def _negative(name: str, what: str, value: float) -> ArgumentValueError:
             "- {target} * tg_maximum_{t}(log{f}({input}), -100)"
         )
     },
-    promote=floating,
+    promote=arithmetic,
+    # Also where it is NaN.
+    fails={"float": "(({input} >= 0) & ({input} <= 1)) == 0"},
+    refusal=(ArgumentValueError, "the probabilities must be between 0 and 1"),
     domain=(0.1, 0.9),
     reference=lambda input, target: (
         -target * math.log(input) - (1 - target) * math.log(1 - input)
@@ -196,7 +199,10 @@ def binary_cross_entropy(
     weight: Tensor | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Cross entropy of probabilities; a logarithm is cut at -100."""
+    """Cross entropy of probabilities; a logarithm is cut at -100.
+
+    A probability outside of [0, 1] raises an ArgumentError.
+    """
     _check_shapes("binary_cross_entropy", input, target)
     loss = _weighted(bernoulli_entropy(input, target), weight)
     return reduced("binary_cross_entropy", loss, reduction)

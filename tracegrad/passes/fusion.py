@@ -131,6 +131,8 @@ class _Fuser:
         inside = {id(group)} | ({id(joined)} if joined else set())
         members = [node, *group.nodes, *(joined.nodes if joined else ())]
         first = min(group.first, joined.first if joined else group.first)
+        # Where no group lies on both sides of `first`, nothing before it leads back.
+        separate = not any(g.first < first <= g.last for g in self.groups)
         pending = [
             self.group_of[id(p)]
             for member in members
@@ -142,7 +144,7 @@ class _Fuser:
             current = pending.pop()
             if id(current) in inside:
                 return True
-            if id(current) in seen or current.last < first:
+            if id(current) in seen or (separate and current.last < first):
                 continue
             seen.add(id(current))
             for member in current.nodes:
@@ -200,7 +202,8 @@ def _start_domain(node: Node) -> Domain | None:
         return Domain(spec.shape)
     if family == "reduction" and "reduction" in node.operator.facts:
         operand = node.inputs[0]
-        assert isinstance(operand, Value) and isinstance(operand.spec, TensorSpec)
+        assert isinstance(operand, Value)
+        assert isinstance(operand.spec, TensorSpec)
         return Domain(operand.spec.shape)
     if node.operator.is_view and len(node.results) == 1:
         return Domain(spec.shape)

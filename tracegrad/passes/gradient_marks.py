@@ -7,6 +7,7 @@ from typing import ClassVar, final
 
 from tracegrad.ir.builder import rebuilt
 from tracegrad.ir.graph import Graph, Node, Value
+from tracegrad.ir.traversal import escaping, may_share_memory, with_bases
 from tracegrad.passes.manager import Pass
 
 
@@ -15,7 +16,8 @@ from tracegrad.passes.manager import Pass
 class RemoveGradientMarks(Pass):
     """Replace detach and graft by the values that they mark.
 
-    ``graft(old, new)`` has the value of new.
+    ``graft(old, new)`` has the value of new. It stays where both end in the hands of
+    the user, as two tensors.
 
     ::
 
@@ -42,6 +44,8 @@ class RemoveGradientMarks(Pass):
 
 def _without_marks(graph: Graph) -> Graph:
     """Return `graph` with detach and graft nodes replaced by their values."""
+    producers = graph.producers()
+    held = set(escaping(graph))
     replaced: dict[Value, Value] = {}
     nodes: list[Node] = []
     for node in graph.nodes:
@@ -51,5 +55,13 @@ def _without_marks(graph: Graph) -> Graph:
             continue
         operand = node.inputs[node.operator.operand_index[name]]
         assert isinstance(operand, Value)
-        replaced[node.result] = replaced.get(operand, operand)
+        value = replaced.get(operand, operand)
+        if node.result in held and not may_share_memory(node.operator):
+            memory = set(with_bases(value, producers))
+            if not held.isdisjoint(memory):
+                # Two tensors in the user's hands, the one copied from the other.
+                nodes.append(node)
+                continue
+            held.update(memory)
+        replaced[node.result] = value
     return rebuilt(graph, nodes, replaced) if replaced else graph

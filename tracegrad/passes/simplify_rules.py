@@ -16,6 +16,7 @@ from tracegrad.dtypes import DType
 from tracegrad.ir.graph import Value
 from tracegrad.ir.patterns import Any_, Match, Number, apply
 from tracegrad.ir.rewriting import Replacement, RightSide, Rule
+from tracegrad.ir.verifier import same_layout
 from tracegrad.spec import TensorSpec
 
 _X, _Y, _CONDITION = Any_("x"), Any_("y"), Any_("condition")
@@ -86,8 +87,10 @@ def _integral(dtype: DType) -> bool:
 
 
 def _unneeded_clone(found: Match, build: Replacement) -> Value | None:
-    # What a program hands out is copied where it would alias: see the targets.
-    return found.value("x")
+    x = found.value("x")
+    # Not before it is sure that the value fits: `may_become` hands it over.
+    same = same_layout(x.spec, found.root.result.spec)
+    return x if same and build.may_become(x) else None
 
 
 def _subtracted(found: Match, build: Replacement) -> Value | None:

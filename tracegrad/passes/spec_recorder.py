@@ -180,9 +180,7 @@ def replay(recorder: SpecRecorder, graph: Graph, given: dict[Value, Any]) -> Non
         _replay_node(recorder, node, given)
 
 
-def _replay_node(
-    recorder: SpecRecorder, node: Node, given: dict[Value, Any]
-) -> None:
+def _replay_node(recorder: SpecRecorder, node: Node, given: dict[Value, Any]) -> None:
     recorder.location = node.location
     recorder.scope = node.scope
     operands = tuple(_tensor(operand, given) for operand in node.inputs)

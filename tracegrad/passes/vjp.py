@@ -92,7 +92,15 @@ def derive(graph: Graph) -> Derived:
             grads = [recorder.value_of(_fitted(flow.arrived[v], v)) for v in wanted]
     finally:
         set_grad_enabled(before)
-    return _split(graph, tuple(builder.nodes), tuple(builder.constants), cotangents, out, wanted, grads)
+    return _split(
+        graph,
+        tuple(builder.nodes),
+        tuple(builder.constants),
+        cotangents,
+        out,
+        wanted,
+        grads,
+    )
 
 
 def _dense(value: Value) -> TensorSpec:

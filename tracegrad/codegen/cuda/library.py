@@ -15,7 +15,7 @@ from tracegrad.codegen.numpy.library import Library
 from tracegrad.codegen.numpy.pointwise import dtype_text, typed
 from tracegrad.device import Device
 from tracegrad.dtypes import DType
-from tracegrad.errors import CompileError, DivisionError
+from tracegrad.errors import CompileError
 from tracegrad.ir.builder import Names
 from tracegrad.ir.graph import Node, Operand, Value
 from tracegrad.spec import ScalarSpec, TensorSpec
@@ -79,11 +79,11 @@ class Calls:
         types, _ = pointwise_types(node)
         text = text_for(facts.fails, compute_dtype(types[-1]))
         assert text is not None
-        self.library.names["DivisionError"] = DivisionError
-        self.library.functions["DivisionError"] = "DivisionError = ZeroDivisionError"
-        message = f"{node.operator.name}: an integer was divided by zero"
+        cls, said = facts.refusal
+        error = self.library.error(cls)
+        message = f"{node.operator.name}: {said}"
         failed = _filled(text, self._operands(node, names, types))
-        return [f"if np.any({failed}):", f"    raise DivisionError({message!r})"]
+        return [f"if np.any({failed}):", f"    raise {error}({message!r})"]
 
     def _pointwise(self, node: Node, names: Mapping[Value, str]) -> str:
         types, result = pointwise_types(node)

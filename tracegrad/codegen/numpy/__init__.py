@@ -1,1 +1,1 @@
-"""The target ``numpy``: whole-array calls into planned buffers, blocked where it pays."""
+"""The target ``numpy``: whole-array calls into planned buffers."""

@@ -25,14 +25,14 @@ from tracegrad.codegen.numpy.pointwise import (
     dtype_text,
     emit_condition,
     emit_expression,
-    wrapped_number,
     spec_of,
+    wrapped_number,
 )
 from tracegrad.codegen.program import CallStep, KernelStep, Program
 from tracegrad.device import Device
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dtypes import ALL, DType, bfloat16, float16, float32
-from tracegrad.errors import CompileError, DivisionError
+from tracegrad.errors import CompileError
 from tracegrad.ir.builder import Names
 from tracegrad.ir.graph import (
     BindGrad,
@@ -40,6 +40,7 @@ from tracegrad.ir.graph import (
     Node,
     Operand,
     Value,
+    WriteBack,
     WriteState,
     WriteStorage,
 )
@@ -126,7 +127,9 @@ class Emitter:
         producers = self.graph.producers()
         found: set[Value] = set()
         wanted = list(self.graph.outputs)
-        wanted += [w.value for w in self.graph.writes if isinstance(w, BindGrad) and w.value]
+        wanted += [
+            w.value for w in self.graph.writes if isinstance(w, BindGrad) and w.value
+        ]
         while wanted:
             value = wanted.pop()
             found.add(value)
@@ -222,8 +225,9 @@ class Emitter:
             self._pointwise(node, arrays, target)
 
     def _only_broadcast(self, kernel: Kernel, node: Node) -> bool:
-        """Return whether every user of an expanded value is element-wise, and has
-        another operand of the full shape or a planned result.
+        """Return whether all users of an expanded value broadcast by themselves.
+
+        They are element-wise and have another operand of the full shape.
         """
         shape = _shape(node.result)
         users = [n for n in kernel.body.nodes if node.result in n.operands()]
@@ -270,7 +274,9 @@ class Emitter:
             target = self.local(node.result.name, shape, source.dtype)
             target.kind, target.base = "view", source
             self.emit(Expression(text, (source,), target, comment))
-            copy = Call("np.copyto", (given, target), given, into=False, comment=comment)
+            copy = Call(
+                "np.copyto", (given, target), given, into=False, comment=comment
+            )
             self.emit(copy)
             return
         name = self.names.unique(node.result.name)
@@ -321,9 +327,9 @@ class Emitter:
         if condition is None:
             return
         found = emit_condition(self, condition, operands, comment)
-        error = self.library.error(DivisionError)
-        message = f"{node.operator.name}: an integer was divided by zero"
-        self.emit(Refuse(found, error, message, comment))
+        cls, said = node.operator.facts["pointwise"].refusal
+        message = f"{node.operator.name}: {said}"
+        self.emit(Refuse(found, self.library.error(cls), message, comment))
 
     def _operand(
         self,
@@ -384,7 +390,9 @@ class Emitter:
             args |= {name: self._kernel_attribute(v) for name, v in node.attributes}
         else:
             args |= {name: attribute_text(v) for name, v in node.attributes}
-        arrays = tuple(a for v in node.operands() if isinstance(a := self.arrays[v], Array))
+        arrays = tuple(
+            a for v in node.operands() if isinstance(a := self.arrays[v], Array)
+        )
         comment = _comment(node)
         if "{out}" in text:
             target = self._buffer(node.result)
@@ -417,12 +425,16 @@ class Emitter:
         comment = _comment(node)
         target = self._buffer(node.result)
         self.arrays[node.result] = target
-        self.emit(Call("np.copyto", (target, base), target, into=False, comment=comment))
+        self.emit(
+            Call("np.copyto", (target, base), target, into=False, comment=comment)
+        )
         region = target.name
         for text, name, attributes in steps:
             texts = {n: attribute_text(v) for n, v in attributes.items()}
             region = _filled(text, {name: region} | texts)
-        self.emit(Call("np.copyto", (region, value), target, into=False, comment=comment))
+        self.emit(
+            Call("np.copyto", (region, value), target, into=False, comment=comment)
+        )
         return True
 
     def _kernel_attribute(self, value: Any) -> str:
@@ -489,7 +501,9 @@ class Emitter:
     def _returns(self) -> None:
         handed: set[int] = set()
         values = list(self.graph.outputs)
-        values += [w.value for w in self.graph.writes if isinstance(w, BindGrad) and w.value]
+        values += [
+            w.value for w in self.graph.writes if isinstance(w, BindGrad) and w.value
+        ]
         for value in values:
             array = self.arrays[value]
             assert isinstance(array, Array)
@@ -499,6 +513,11 @@ class Emitter:
                 array = copy
             handed.add(id(array))
             self.body.returned.append(array)
+
+
+def _bound(write: WriteBack) -> Value | None:
+    """Return the value that a write binds as a gradient, if it does."""
+    return write.value if isinstance(write, BindGrad) else None
 
 
 def attribute_text(value: Any) -> str:

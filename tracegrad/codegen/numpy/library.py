@@ -57,7 +57,9 @@ class Library:
     def add(self, function: Callable[..., Any], name: str = "") -> str:
         """Add the source of `function` and of what it calls; return its name."""
         if not isinstance(function, FunctionType):
-            raise CompileError(f"{function!r} is no plain function, it can't be emitted")
+            raise CompileError(
+                f"{function!r} is no plain function, it can't be emitted"
+            )
         called = name or function.__name__
         if called in self.functions:
             return called
@@ -72,7 +74,9 @@ class Library:
 
     def _add_globals(self, function: FunctionType) -> None:
         if function.__code__.co_freevars:
-            raise CompileError(f"{function.__qualname__} is a closure, it can't be emitted")
+            raise CompileError(
+                f"{function.__qualname__} is a closure, it can't be emitted"
+            )
         for name in _global_names(function):
             if name in function.__globals__:
                 module = function.__module__
@@ -174,21 +178,29 @@ def operator_text(operator: OpDef, attributes: dict[str, Any]) -> str | None:
     return found if isinstance(found, str) else None
 
 
-_OPERATOR_CLASS = """class Operator(NamedTuple):
-    """ + '"""A view operator that an attribute names."""' + """
+_OPERATOR_CLASS = (
+    """class Operator(NamedTuple):
+    """
+    + '"""A view operator that an attribute names."""'
+    + """
 
     kernel: object
     name: str
     facts: dict"""
+)
 
-_DTYPE_CLASS = """class DType(NamedTuple):
-    """ + '"""What the functions below ask of an element type."""' + """
+_DTYPE_CLASS = (
+    """class DType(NamedTuple):
+    """
+    + '"""What the functions below ask of an element type."""'
+    + """
 
     name: str
     kind: str
     itemsize: int
     signed: bool
     numpy: np.dtype"""
+)
 
 
 def _allows(facts: dict[str, Any], node: Node) -> bool:
@@ -260,5 +272,3 @@ def _lambda_in(function: FunctionType) -> ast.Lambda:
 def _arguments(args: ast.arguments) -> list[ast.arg]:
     found = [*args.posonlyargs, *args.args, *args.kwonlyargs]
     return found + [a for a in (args.vararg, args.kwarg) if a is not None]
-
-

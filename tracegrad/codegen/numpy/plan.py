@@ -63,8 +63,9 @@ def _best(free: list[int], sizes: list[int], nbytes: int) -> int | None:
 def _lifetimes(
     body: Body,
 ) -> tuple[dict[Array, tuple[int, set[Array]]], dict[Array, int]]:
-    """Return for each arena array its first position (with the arrays whose place it
-    may take) and its last.
+    """Return for each arena array its first and last position.
+
+    With the first stand the arrays whose place it may take.
     """
     first: dict[Array, tuple[int, set[Array]]] = {}
     last: dict[Array, int] = {}
@@ -77,7 +78,9 @@ def _lifetimes(
         target = getattr(instruction, "target", None)
         if isinstance(target, Array) and target.root.kind == "arena":
             root = target.root
-            last[root] = max(last.get(root, 0), position if root.cut is not None else end)
+            last[root] = max(
+                last.get(root, 0), position if root.cut is not None else end
+            )
             if root not in first:
                 first[root] = (position, _replaceable(instruction))
     for commit in body.commits:

@@ -187,7 +187,7 @@ class _Writer:
         self.comment = comment
         self.helpers: dict[str, Any] = {"np": np}
         for source in helpers.values():
-            exec(source, self.helpers)  # noqa: S102 - our own definition
+            exec(source, self.helpers)
 
     def into(self, tree: ast.expr, target: Array, result: DType) -> None:
         """Emit `tree` so that `target` holds it."""
@@ -206,9 +206,8 @@ class _Writer:
                 self.sink.emit(Expression(found, arrays, target, self.comment))
                 return
         value = self._argument(tree)
-        if isinstance(value, Array) and value.dtype != target.dtype:
-            if not np.can_cast(value.dtype, target.dtype, "same_kind"):
-                value = cast(self.sink, value, result, self.comment)
+        if isinstance(value, Array) and not _copies(value, target):
+            value = cast(self.sink, value, result, self.comment)
         self.sink.emit(
             Call("np.copyto", (target, value), target, into=False, comment=self.comment)
         )
@@ -254,13 +253,16 @@ class _Writer:
         if len(scope) == known:
             return None
         with np.errstate(all="ignore"):
-            value = eval(ast.unparse(tree), scope)  # noqa: S307 - our own definition
+            value = eval(ast.unparse(tree), scope)
         return literal_text(getattr(value, "item", lambda: value)())
 
     def _argument(self, tree: ast.expr) -> Argument:
         """Return `tree` as an argument, computed before where it is a call."""
         tree = self._chosen(tree)
-        if not isinstance(tree, ast.Name) and (folded := self._folded(tree)) is not None:
+        if (
+            not isinstance(tree, ast.Name)
+            and (folded := self._folded(tree)) is not None
+        ):
             return folded
         if isinstance(tree, ast.Name):
             if tree.id in self.operands:
@@ -338,7 +340,7 @@ class _Writer:
         scope = self.helpers | {"complex": complex}
 
         def evaluated(text: str) -> Any:
-            return eval(text, scope)  # noqa: S307 - our own definition
+            return eval(text, scope)
 
         function = evaluated(ast.unparse(tree.func))
         given = [
@@ -359,6 +361,11 @@ def _typed_literal(argument: Argument) -> Argument:
     if isinstance(argument, Literal):
         return f"{dtype_text(argument.dtype)}({argument})"
     return argument
+
+
+def _copies(value: Array, target: Array) -> bool:
+    """Return whether NumPy's plain copy converts `value` as the operator does."""
+    return bool(np.can_cast(value.dtype, target.dtype, "same_kind"))
 
 
 def _takes_any_array(target: Array) -> bool:
@@ -389,7 +396,7 @@ def _weak_or_dtype(argument: Argument) -> Any:
 
 
 def _evaluated(text: str) -> Any:
-    return eval(text, {"np": np, "complex": complex})  # noqa: S307 - our own text
+    return eval(text, {"np": np, "complex": complex})
 
 
 def _broadcast(args: tuple[Argument, ...]) -> tuple[int, ...]:

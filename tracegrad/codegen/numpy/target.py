@@ -39,9 +39,7 @@ def emit_numpy(program: Program) -> Source:
         returned=[a.name if isinstance(a, Array) else a for a in body.returned],
         commits=commit_texts(body.commits),
     )
-    constants = {
-        _name(emitter.arrays[c.value]): c.array for c in graph.constants
-    }
+    constants = {_name(emitter.arrays[c.value]): c.array for c in graph.constants}
     return Source("numpy", text, entry, "make_arena", constants, emitter.library.names)
 
 
