@@ -79,8 +79,7 @@ class CapturedEntry(Node):
         self.result_specs = program.result_specs
         self.sequence = next_sequence()
         self.saved: list[SavedTensor] | None = [
-            _saved(leaves[i]) if i is not None else SavedTensor(computed[k], None, [0])
-            for i, k in program.residual_sources
+            _residual(source, leaves, computed) for source in program.residual_sources
         ]
         # For a derivative of the derivative: the inputs, as they were.
         self._leaves: list[Any] | None = [_kept(leaf) for leaf in leaves]
@@ -135,6 +134,17 @@ class CapturedEntry(Node):
         assert self._leaves is not None
         inputs = [_restored(self, leaf) for leaf in self._leaves]
         return list(interpret(self.program.derived.joint, *inputs, *cts))
+
+
+def _residual(
+    source: tuple[int | None, int | None], leaves: Sequence[Any], computed: Sequence[Any]
+) -> SavedTensor:
+    """Return a residual: an input, or an array that the program computed."""
+    position, place = source
+    if position is not None:
+        return _saved(leaves[position])
+    assert place is not None
+    return SavedTensor(computed[place], None, [0])
 
 
 def _saved(leaf: Tensor) -> SavedTensor:

@@ -133,6 +133,7 @@ class CapturedFunction:
                 continue
             miss = specialization.guards.first_miss(self.eager, args, kwargs)
             if miss is not None and is_changed_number(miss, self.eager, args, kwargs):
+                assert miss.path is not None
                 self._dynamic.add(miss.path)
             reason = "" if miss is None else str(miss)
             found.append(reason or "the inputs share memory in another way, or a check left")
