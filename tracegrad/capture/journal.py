@@ -37,9 +37,7 @@ class Journal:
 
     def drawing(self, generator: Generator) -> None:
         """Note that a generator is about to advance."""
-        self._engines.setdefault(
-            id(generator), (generator, generator.engine.clone())
-        )
+        self._engines.setdefault(id(generator), (generator, generator.engine.clone()))
 
     def preparing(self, state: dict[Any, Any]) -> None:
         """Note that an object's state is about to be made."""

@@ -113,7 +113,10 @@ def flatten(result: Any, tensors: list[Tensor]) -> Callable[[Sequence[Any]], Any
     if type(result) is dict:
         pairs = [(key, flatten(item, tensors)) for key, item in result.items()]
         return lambda given: {key: part(given) for key, part in pairs}
-    if getattr(type(result), "__module__", "") in ("tracegrad.dtypes", "tracegrad.device"):
+    if getattr(type(result), "__module__", "") in (
+        "tracegrad.dtypes",
+        "tracegrad.device",
+    ):
         return lambda given: result
     if type(result).__name__ == "Size" and isinstance(result, tuple):
         return lambda given: result

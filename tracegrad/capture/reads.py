@@ -485,8 +485,8 @@ def _user_frames(traceback: TracebackType | None) -> TracebackType | None:
         if not _is_ours(traceback.tb_frame.f_code):
             kept.append(traceback)
         traceback = traceback.tb_next
-    for entry, following in zip(kept, [*kept[1:], None], strict=True):
-        entry.tb_next = following
+    for i, entry in enumerate(kept):
+        entry.tb_next = kept[i + 1] if i + 1 < len(kept) else None
     return kept[0] if kept else None
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from tracegrad.capture.hints import stored_name
 from tracegrad.capture.journal import Journal
 from tracegrad.capture.memory import Place, Storage, place_of, same_region
-from tracegrad.capture.numbers import StandIn, plain
+from tracegrad.capture.numbers import StandIn, looked_at, plain
 from tracegrad.dispatch.generator import Generator, default_generator
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.state import install_recorder, paused_recorder, thread
@@ -108,7 +108,9 @@ class OperatorRecorder:
             storage = Storage(owner, place, path, value, 0, value)
             self._storages[id(owner)] = storage
         elif storage.stamp:
-            self.fail("two inputs share memory and one was written before the other was read")
+            self.fail(
+                "two inputs share memory and one was written before the other was read"
+            )
         storage.regions.add(place)
         self._known[place] = (value, storage.stamp)
 
@@ -221,9 +223,8 @@ class OperatorRecorder:
         """Write the application down, run it, and remember the results' memory."""
         if operator.facts.get("dynamic_size"):
             self.fail(f"the size of what {operator.name} gives depends on values")
-        for attribute in attributes.values():
-            if isinstance(attribute, StandIn):
-                attribute.pin()
+        for name, attribute in attributes.items():
+            attributes[name] = looked_at(attribute)
         if self.reason:
             with paused_recorder():
                 return run(_plain(operands))
@@ -366,7 +367,9 @@ class OperatorRecorder:
         if self.reason:
             return
         if how != "tensor":
-            self.fail(f"{how} takes the contents of an array that the graph can't watch")
+            self.fail(
+                f"{how} takes the contents of an array that the graph can't watch"
+            )
             return
         value = self.builder.constant(
             "constant", spec_of(tensor), np.array(tensor._array, copy=True)
@@ -431,5 +434,3 @@ def _carries(operand: Any) -> bool:
     if isinstance(operand, Tensor):
         return edge_of(operand) is not None
     return operand.__class__ is tuple and any(map(_carries, operand))
-
-

@@ -137,7 +137,9 @@ class CapturedEntry(Node):
 
 
 def _residual(
-    source: tuple[int | None, int | None], leaves: Sequence[Any], computed: Sequence[Any]
+    source: tuple[int | None, int | None],
+    leaves: Sequence[Any],
+    computed: Sequence[Any],
 ) -> SavedTensor:
     """Return a residual: an input, or an array that the program computed."""
     position, place = source

@@ -136,7 +136,9 @@ class CapturedFunction:
                 assert miss.path is not None
                 self._dynamic.add(miss.path)
             reason = "" if miss is None else str(miss)
-            found.append(reason or "the inputs share memory in another way, or a check left")
+            found.append(
+                reason or "the inputs share memory in another way, or a check left"
+            )
         return found
 
     def _keep(

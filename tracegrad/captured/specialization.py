@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
+import numpy as np
+
 from tracegrad.capture.memory import memory_pattern
 from tracegrad.capture.numbers import evaluate
 from tracegrad.capture.outputs import (
@@ -23,11 +25,12 @@ from tracegrad.captured.entry import CapturedEntry, ReleasedEntry
 from tracegrad.captured.guards import CompiledGuards, LeafGuard
 from tracegrad.compiler import Compiled, DerivedProgram
 from tracegrad.config import config
-from tracegrad.dispatch.entry import ResultEdge
+from tracegrad.dispatch.entry import LeafEntry, ResultEdge
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.tensor import Tensor, edge_of, version_of, wrap
 from tracegrad.ir.graph import BindGrad, Graph, WriteState, WriteStorage
+from tracegrad.spec import TensorSpec
 
 LEFT: Any = object()
 """What a run gives when a check found another value: nothing has happened."""
@@ -67,9 +70,17 @@ def _tensor_guard(leaf: LeafInput) -> LeafGuard:
     else:
         parts.append(f"({{4}}({{x}}) is not None) is {tracked}")
         constants.append(edge_of)
+    if edge_of(tensor).__class__ is LeafEntry:
+        # Programs run no hooks; a call that recorded some ran eagerly.
+        parts.append(f"{{{len(constants)}}}({{x}})")
+        constants.append(_has_no_hooks)
     return LeafGuard(
         leaf.path, " and ".join(parts), tuple(constants), _described(tensor), _described
     )
+
+
+def _has_no_hooks(leaf: Tensor) -> bool:
+    return edge_of(leaf).hooks is None
 
 
 def _described(value: Any) -> str:
@@ -125,6 +136,7 @@ class Specialization:
         self._build: Callable[[Sequence[Any]], Any] = recording.build
         # Where the program's inputs are among the leaves, or how they are computed.
         self._sources = [leaf.source for leaf in recording.inputs]
+        self._layouts = _layouts(self.graph, recording.places)
         self._outside = len(outside)
         self._numbers = bool(numbers)
         examples = [leaf.example for leaf in recording.inputs]
@@ -141,7 +153,9 @@ class Specialization:
             if isinstance(w, WriteStorage)
         ]
         self._grads = [w for w in writes if isinstance(w, BindGrad)]
-        self._states = {self._position[w.target] for w in writes if isinstance(w, WriteState)}
+        self._states = {
+            self._position[w.target] for w in writes if isinstance(w, WriteState)
+        }
 
     def matches(
         self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -210,7 +224,9 @@ class Specialization:
             if bind.value is not None:
                 grad = wrap(results[place])
                 place += 1
-            actions.append((setattr, leaves[self._position[bind.target]], "_grad", grad))
+            actions.append(
+                (setattr, leaves[self._position[bind.target]], "_grad", grad)
+            )
         for i in self._states:
             actions.append((setattr, leaves[i], "engine", arrays[i]))
 
@@ -247,7 +263,9 @@ class Specialization:
         returned: list[Any],
     ) -> Any:
         if isinstance(place, Fresh):
-            tensor = wrap(results[place.index])
+            array = results[place.index]
+            layout = self._layouts.get(place.index)
+            tensor = wrap(array if layout is None else _laid_out(array, layout))
             if place.tape == "released":
                 tensor._node = ReleasedEntry()
             return tensor
@@ -263,10 +281,28 @@ class Specialization:
         return _replayed(leaves[place.index], place.path)
 
 
+def _layouts(graph: Graph, places: Sequence[Place]) -> dict[int, tuple[int, ...]]:
+    """Return for new results that eager mode does not lay out in rows their axes.
+
+    The axes come with the largest stride first. Programs compute in rows.
+    """
+    found = {}
+    for index in (place.index for place in places if isinstance(place, Fresh)):
+        spec = graph.outputs[index].spec
+        if isinstance(spec, TensorSpec) and not spec.is_contiguous():
+            strides = [int(stride) for stride in spec.strides]
+            axes = sorted(range(len(strides)), key=lambda i: -strides[i])
+            found[index] = tuple(axes)
+    return found
+
+
+def _laid_out(array: Any, axes: tuple[int, ...]) -> Any:
+    """Return the array's values with the axes in this order in memory."""
+    return np.ascontiguousarray(array.transpose(axes)).transpose(np.argsort(axes))
+
+
 def _replayed(base: Tensor, path: tuple[Any, ...]) -> Tensor:
     for step, attributes, index in path:
         found = OpDef.apply(step, (base,), attributes)
         base = found[index] if isinstance(found, tuple) else found
     return base
-
-

@@ -319,9 +319,7 @@ class ModuleWriter:
                 continue
             source = self._unshared(write.value)
             text = f"(np.copyto, {self._given[write.target]}, {source}),"
-            self.commits.append(
-                Statement(text, UserText(str(write.location or "")))
-            )
+            self.commits.append(Statement(text, UserText(str(write.location or ""))))
 
     def _unshared(self, value: Value) -> str:
         """Return a value that no commit before its own changes."""
