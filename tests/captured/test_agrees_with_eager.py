@@ -1,4 +1,4 @@
-"""What a captured call gives and does is what the eager call does, beside the values."""
+"""A captured call does what the eager one does, beside giving the same values."""
 
 from __future__ import annotations
 

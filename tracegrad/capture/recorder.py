@@ -164,7 +164,7 @@ class OperatorRecorder:
         rest = self._path_from(tensor, storage)
         if rest is None:
             raise UnknownTensorError(
-                f"a tensor of shape {list(tensor.shape)} that overlaps another one in a "
+                f"a tensor of shape {list(tensor.shape)} that overlaps another in a "
                 "way that no view explains"
             )
         value = storage.value
@@ -381,7 +381,7 @@ class OperatorRecorder:
         self._storages[id(owner)] = storage
         self._know(place, value, storage)
 
-    # -- the end ------------------------------------------------------------------------
+    # -- the end ----------------------------------------------------------------------
 
     def storage_of(self, tensor: Tensor) -> Storage | None:
         """Return what is known of the memory of `tensor`."""

@@ -80,7 +80,8 @@ def _tensor_guard(leaf: LeafInput) -> LeafGuard:
 
 
 def _has_no_hooks(leaf: Tensor) -> bool:
-    return edge_of(leaf).hooks is None
+    entry = edge_of(leaf)
+    return isinstance(entry, LeafEntry) and entry.hooks is None
 
 
 def _described(value: Any) -> str:
