@@ -254,8 +254,20 @@ def case_unbound(w):
 
 def case_binary(w):
     a, b = 7, 3
-    return (a + b, a - b, a * b, a / b, a // b, a % b, a**b, a << b, a >> b,
-            a & b, a | b, a ^ b)
+    return (
+        a + b,
+        a - b,
+        a * b,
+        a / b,
+        a // b,
+        a % b,
+        a**b,
+        a << b,
+        a >> b,
+        a & b,
+        a | b,
+        a ^ b,
+    )
 
 
 def case_matmul(w):
@@ -282,7 +294,14 @@ def case_chained(w):
 
 def case_is_in(w):
     a = []
-    return a is a, a is not [], 1 in [1], 2 not in [1], "a" in TABLE, w.inner in w.inners
+    return (
+        a is a,
+        a is not [],
+        1 in [1],
+        2 not in [1],
+        "a" in TABLE,
+        w.inner in w.inners,
+    )
 
 
 def case_bool_ops(w):
@@ -310,10 +329,7 @@ def case_fstring(w):
 
 
 def case_division_error(w):
-    return (
-        1
-        / 0
-    )
+    return 1 / 0
 
 
 def case_type_error(w):
@@ -382,20 +398,13 @@ def case_attribute_error(w):
 
 
 def case_multiline_attribute(w):
-    return (
-        w
-        .inner
-        .missing
-    )
+    return w.inner.missing
 
 
 def case_multiline_call(w):
-    return (
-        w
-        .method(
-            1,
-            nothing=2,
-        )
+    return w.method(
+        1,
+        nothing=2,
     )
 
 
@@ -710,7 +719,12 @@ def case_itertools(w):
 
 
 def case_strings(w):
-    return "-".join(["a", "b"]), "x".upper(), "%d %s" % (1, "a"), "{} {b}".format(1, b=2)
+    return (
+        "-".join(["a", "b"]),
+        "x".upper(),
+        "%d %s" % (1, "a"),
+        "{} {b}".format(1, b=2),
+    )
 
 
 # Control flow
@@ -875,9 +889,7 @@ def case_finally_return(w):
 
 def case_assert(w):
     assert w.number == 3
-    assert (
-        w.number == 4
-    ), f"number is {w.number}"
+    assert w.number == 4, f"number is {w.number}"
 
 
 def case_raise_in_helper(w):
@@ -939,8 +951,21 @@ def case_match(w):
 
     return [
         kind(x)
-        for x in (1, Color.RED, "abc", "a", NUMBERS, [], {"k": 1, "j": 2}, Point(0, 3),
-                  Point(1, 2), None, -1, 2.5, object)
+        for x in (
+            1,
+            Color.RED,
+            "abc",
+            "a",
+            NUMBERS,
+            [],
+            {"k": 1, "j": 2},
+            Point(0, 3),
+            Point(1, 2),
+            None,
+            -1,
+            2.5,
+            object,
+        )
     ]
 
 
@@ -1008,7 +1033,13 @@ def case_class_body(w):
             return self.get(), super().name()
 
     local = Local(1)
-    return local.both, Local.__qualname__, Local.get.__qualname__, Local.names, Local.__doc__
+    return (
+        local.both,
+        Local.__qualname__,
+        Local.get.__qualname__,
+        Local.names,
+        Local.__doc__,
+    )
 
 
 def case_local_dataclass(w):
@@ -1031,7 +1062,15 @@ def case_local_enum(w):
 def case_data(w):
     p, q = Point(1), Frozen(2)
     pair = Pair(1, second=2)
-    return p, p == Point(1, 2), q.x, pair, pair.first, pair._replace(first=5), Color(1).name
+    return (
+        p,
+        p == Point(1, 2),
+        q.x,
+        pair,
+        pair.first,
+        pair._replace(first=5),
+        Color(1).name,
+    )
 
 
 def case_frozen_error(w):
@@ -1090,7 +1129,10 @@ def case_global_declared_inside(w):
     return f()
 
 
-def case_semicolons(w): a = 1; b = 2; return a + b
+def case_semicolons(w):
+    a = 1
+    b = 2
+    return a + b
 
 
 def case_stop_iteration(w):
@@ -1152,11 +1194,7 @@ def case_long_expression(w):
 
 
 def case_error_in_comprehension(w):
-    return [
-        1 / x
-        for x in
-        (1, 0)
-    ]
+    return [1 / x for x in (1, 0)]
 
 
 def case_error_in_generator(w):

@@ -10,7 +10,7 @@ import pytest
 
 import tracegrad as tg
 from tracegrad import nn
-from tracegrad.nn import functional as F  # noqa: N812 - PyTorch programs call it so
+from tracegrad.nn import functional as F
 
 OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
     "adam": lambda p: tg.optim.Adam(p, lr=1e-3),

@@ -122,6 +122,25 @@ def test_a_value_that_a_write_replaces_is_returned_as_it_was(
     np.testing.assert_array_equal(y.get(), before[0])
 
 
+def test_results_share_no_memory(fake_cupy: Installed) -> None:
+    x = normal(4, 5)
+
+    def several(x: Any) -> Any:
+        y = tg.exp(x)
+        return y, y.transpose(0, 1), y, x.transpose(0, 1)
+
+    graph = fused_graph(several, [x])
+    check(fake_cupy, graph, [x])
+    given = fake_cupy.module.asarray(x)
+    namespace: dict[str, Any] = {}
+    exec(emitted(graph).text, namespace)
+    results, _ = namespace["program"](given, ())
+    for k, result in enumerate([*results, given]):
+        result[...] = k
+    for k, result in enumerate(results):
+        assert (result.get() == k).all()
+
+
 def test_other_strides_than_at_capture(fake_cupy: Installed) -> None:
     x = normal(6, 5)
     graph = fused_graph(lambda x: tg.exp(x) + 1, [x])

@@ -238,4 +238,3 @@ def test_complex_sums(fake_cupy: Installed) -> None:
     graph = fused_graph(lambda x: (tg.sum(x * x, 1), tg.sum(x, 0)), [x])
     assert all(v.spec.dtype is complex64 for v in graph.outputs)
     check(fake_cupy, graph, [x], SEEDS)
-

@@ -27,7 +27,7 @@ def outcome(text: str) -> str:
     try:
         graph = ir.parse(text)
     except (ParseError, VerifyError) as error:
-        return type(error).__name__
+        return type(error).__qualname__
     assert ir.parse(str(graph)) == graph
     return "graph"
 

@@ -20,11 +20,15 @@ from tracegrad.spec import StateSpec
 
 
 def outcome(graph: Graph, seed: int) -> list[object]:
-    """Return what a user sees of a run: results, states of generators, an error."""
+    """Return what a user sees of a run: results, states, or that it raises.
+
+    Which of several errors comes first is eager mode's business: a program that raises
+    is run again there.
+    """
     try:
         found = interpret_all(graph, random_inputs(graph, seed))
-    except TracegradError as error:
-        return [type(error), str(error)]
+    except TracegradError:
+        return [TracegradError]
     return [_seen(value, found) for value in graph.required()]
 
 

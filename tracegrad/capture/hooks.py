@@ -17,6 +17,7 @@ import numpy as np
 from tracegrad.capture import attributes, kinds
 from tracegrad.capture.checks import Holds
 from tracegrad.capture.effects import Location
+from tracegrad.capture.numbers import looked_at
 from tracegrad.capture.paths import (
     Attribute,
     Builtins,
@@ -150,6 +151,7 @@ class FunctionHooks:
     def item(self, value: Any, key: Any, line: int) -> Any:
         """``value[key]``."""
         recorder = self._recorder
+        key = looked_at(key)
         if recorder.closed or type(value) is tuple:
             return value[key]
         if recorder.leaves.is_leaf(value):
@@ -183,6 +185,10 @@ class FunctionHooks:
         if sequence and not -len(value) <= key < len(value):
             recorder.length(value, location)
         return recorder.observe(value[key], Item(path, entry), location)
+
+    def key(self, key: Any, line: int) -> Any:
+        """What stands in the brackets of an item to be set or deleted."""
+        return looked_at(key)
 
     def container(self, value: Any, line: int) -> Any:
         """``value[…]`` is about to be set or deleted."""
@@ -228,6 +234,7 @@ class FunctionHooks:
     def augmented_key(self, key: Any, line: int) -> Any:
         """The index of that item."""
         value: Any = self._pending.pop()
+        key = looked_at(key)
         if issubclass(type(value), (list, dict)):
             try:
                 held = value[key]

@@ -23,7 +23,7 @@ class Journal:
         self._states: dict[int, tuple[dict[Any, Any], dict[Any, Any]]] = {}
 
     def writing(self, tensor: Tensor) -> None:
-        """Note that the memory and the tape position of `tensor` are about to change."""
+        """Note that memory and tape position of `tensor` are about to change."""
         for changed in (tensor, tensor if tensor._view is None else tensor._view.base):
             version = version_of(changed)
             count = 0 if version is INFERENCE else version[0]

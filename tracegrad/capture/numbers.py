@@ -118,22 +118,25 @@ def stand_in(value: float, source: Source, owner: NumberOwner) -> Any:
     return made
 
 
-def pin_all(value: Any) -> None:
-    """Pin the stand-ins that a value is or holds."""
-    if isinstance(value, StandIn):
-        value.pin()
-    elif isinstance(value, slice):
-        pin_all((value.start, value.stop, value.step))
-    elif value.__class__ in (tuple, list):
-        for item in value:
-            pin_all(item)
-
-
 def plain(value: Any) -> Any:
     """Return the number that a stand-in stands for; other values as they are."""
     if isinstance(value, IntStandIn):
         return int.__int__(value)
     return float.__float__(value) if isinstance(value, FloatStandIn) else value
+
+
+def looked_at(value: Any) -> Any:
+    """Pin the stand-ins that a value is or holds, and return it with plain numbers."""
+    if isinstance(value, StandIn):
+        value.pin()
+        return plain(value)
+    if isinstance(value, slice):
+        parts = (value.start, value.stop, value.step)
+        if any(isinstance(part, StandIn) for part in parts):
+            return slice(*map(looked_at, parts))
+    elif value.__class__ in (tuple, list):
+        return value.__class__(map(looked_at, value))
+    return value
 
 
 def _source(value: Any) -> Any:
@@ -143,6 +146,9 @@ def _source(value: Any) -> Any:
 def _arithmetic(function: Callable[..., Any], swapped: bool) -> Callable[..., Any]:
     def method(self: Any, *others: Any) -> Any:
         if any(type(plain(o)) not in (int, float) for o in others):
+            # A tensor's operator takes the stand-in itself; a list's takes the value.
+            if not any(hasattr(o, "_array") for o in others):
+                self.pin()
             return NotImplemented
         args = (*others, self) if swapped else (self, *others)
         value = function(*map(plain, args))
@@ -159,9 +165,11 @@ def _arithmetic(function: Callable[..., Any], swapped: bool) -> Callable[..., An
 def _looking(base: type, name: str) -> Callable[..., Any]:
     inherited = getattr(base, name)
 
-    def method(self: Any, *args: Any) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         self.pin()
-        return inherited(self, *map(plain, args))
+        if not callable(inherited):
+            return getattr(plain(self), name)
+        return inherited(plain(self), *map(plain, args), **kwargs)
 
     return method
 
@@ -171,12 +179,13 @@ _ARITHMETIC = {
     "truediv": operator.truediv, "floordiv": operator.floordiv,
     "mod": operator.mod, "pow": operator.pow,
 }  # fmt: skip
-_LOOKING = (
-    "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__hash__",
-    "__int__", "__float__", "__round__", "__trunc__", "__floor__", "__ceil__",
-    "__repr__", "__str__", "__format__", "__divmod__", "__rdivmod__", "__index__",
-    "is_integer", "as_integer_ratio", "hex", "bit_length",
-)  # fmt: skip
+# What Python itself needs of an object; none of it depends on the value.
+_OF_OBJECTS = {
+    "__new__", "__init__", "__init_subclass__", "__subclasshook__", "__class__",
+    "__getattribute__", "__setattr__", "__delattr__", "__doc__", "__dir__",
+    "__reduce__", "__reduce_ex__", "__getnewargs__", "__getstate__", "__sizeof__",
+    "__getformat__", "__setformat__", "from_bytes", "fromhex",
+}  # fmt: skip
 
 
 def _methods(base: type) -> dict[str, Any]:
@@ -187,9 +196,11 @@ def _methods(base: type) -> dict[str, Any]:
     methods["__neg__"] = _arithmetic(operator.neg, False)
     methods["__pos__"] = _arithmetic(operator.pos, False)
     methods["__abs__"] = _arithmetic(operator.abs, False)
-    for name in _LOOKING:
-        if hasattr(base, name):
-            methods[name] = _looking(base, name)
+    for name in dir(base):
+        if name in methods or name in _OF_OBJECTS:
+            continue
+        looks = _looking(base, name)
+        methods[name] = looks if callable(getattr(base, name)) else property(looks)
     return methods
 
 

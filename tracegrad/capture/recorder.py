@@ -23,7 +23,7 @@ from tracegrad.capture.memory import (
     same_region,
     share_memory,
 )
-from tracegrad.capture.numbers import StandIn, pin_all, plain
+from tracegrad.capture.numbers import StandIn, looked_at, plain
 from tracegrad.capture.tape import TapeWatch, base_of
 from tracegrad.dispatch.entry import INFERENCE
 from tracegrad.dispatch.generator import Generator, default_generator
@@ -250,8 +250,8 @@ class OperatorRecorder:
         """Write the application down, run it, and remember the results' memory."""
         if operator.facts.get("dynamic_size"):
             self.fail(f"the size of what {operator.name} gives depends on values")
-        for attribute in attributes.values():
-            pin_all(attribute)
+        for name, attribute in attributes.items():
+            attributes[name] = looked_at(attribute)
         if self.reason:
             with paused_recorder():
                 return run(_plain(operands))

@@ -89,7 +89,8 @@ class _Rewriter(ast.NodeTransformer):
             return self._hook("item", node, value, index)
         node.value = self._hook("container", node, value)
         plain = isinstance(node.slice, (ast.Slice, ast.Tuple, ast.Constant))
-        node.slice = self._read(node.slice) if plain else self._operand(node.slice)
+        key = self._index(node.slice) if plain else self._operand(node.slice)
+        node.slice = self._hook("key", node, key)
         return node
 
     def _index(self, node: ast.expr) -> ast.expr:
@@ -325,10 +326,8 @@ class _Rewriter(ast.NodeTransformer):
             target.value = self._hook("augmented_holder", target, value, name)
             return node
         target.value = self._hook("augmented_container", target, value)
-        index = self._read(target.slice)
-        if not _has_slice(index):
-            index = self._hook("augmented_key", target, index)
-        target.slice = index
+        index = self._index(target.slice)
+        target.slice = self._hook("augmented_key", target, index)
         return node
 
     def visit_For(self, node: ast.For) -> ast.stmt:
@@ -483,10 +482,6 @@ def _unpacking_depth(target: ast.expr) -> int:
     if not isinstance(target, (ast.Tuple, ast.List)):
         return 0
     return 1 + max(map(_unpacking_depth, target.elts), default=0)
-
-
-def _has_slice(index: ast.expr) -> bool:
-    return any(isinstance(node, ast.Slice) for node in ast.walk(index))
 
 
 def _without_blocks(statement: ast.stmt) -> list[ast.AST]:

@@ -32,7 +32,7 @@ def to_networkx(graph: Graph) -> Any:
     3
     """
     boxes, arrows = diagram(graph)
-    found = nx.MultiDiGraph(name=graph.name)
+    found: Any = nx.MultiDiGraph(name=graph.name)
     for box in boxes:
         found.add_node(box.name, kind=box.kind, label=box.label, node=box.node)
     for arrow in arrows:

@@ -57,7 +57,8 @@ def _relu(input: Any, inplace: bool = False) -> Choice:
 
     Examples
     --------
-    >>> relu(tensor([-1.0, 2.0])).tolist()
+    >>> import tracegrad as tg
+    >>> tg.relu(tg.tensor([-1.0, 2.0])).tolist()
     [0.0, 2.0]
     """
     return Choice(rectified, (input,), inplace=inplace)

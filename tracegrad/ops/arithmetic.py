@@ -84,7 +84,8 @@ def _add(input: Any, other: Any, *, alpha: Any = 1) -> Choice:
 
     Examples
     --------
-    >>> add(tensor([1.0, 2.0]), tensor([10.0, 20.0]), alpha=2).tolist()
+    >>> import tracegrad as tg
+    >>> tg.add(tg.tensor([1.0, 2.0]), tg.tensor([10.0, 20.0]), alpha=2).tolist()
     [21.0, 42.0]
     """
     if alpha.__class__ is int and alpha == 1:

@@ -124,7 +124,8 @@ def _div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Choice:
 
     Examples
     --------
-    >>> div(tensor([-7, 7]), 2, rounding_mode="trunc").tolist()
+    >>> import tracegrad as tg
+    >>> tg.div(tg.tensor([-7, 7]), 2, rounding_mode="trunc").tolist()
     [-3, 3]
     """
     if rounding_mode not in _DIVISIONS:

@@ -92,8 +92,9 @@ def dropout(
 
     Examples
     --------
-    >>> x = ones(3)
-    >>> dropout(x, training=False) is x
+    >>> import tracegrad as tg
+    >>> x = tg.ones(3)
+    >>> tg.nn.functional.dropout(x, training=False) is x
     True
     """
     return _dropped("dropout", input, p, training, inplace)

@@ -254,7 +254,8 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
 
     Examples
     --------
-    >>> einsum("ij,j->i", tensor([[1, 2], [3, 4]]), tensor([1, 10])).tolist()
+    >>> import tracegrad as tg
+    >>> tg.einsum("ij,j->i", tg.tensor([[1, 2], [3, 4]]), tg.tensor([1, 10])).tolist()
     [21, 43]
     """
     if isinstance(equation, Tensor):

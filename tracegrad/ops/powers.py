@@ -146,7 +146,8 @@ def _pow(input: Any, exponent: Any) -> Choice:
 
     Examples
     --------
-    >>> pow(tensor([1, 2, 3]), 2).tolist()
+    >>> import tracegrad as tg
+    >>> tg.pow(tg.tensor([1, 2, 3]), 2).tolist()
     [1, 4, 9]
     """
     if not isinstance(input, Tensor) or isinstance(exponent, Tensor | bool):

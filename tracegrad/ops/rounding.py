@@ -101,7 +101,8 @@ def _round(input: Any, *, decimals: int = 0) -> Choice:
 
     Examples
     --------
-    >>> round(tensor([0.5, 1.5, 2.5])).tolist()
+    >>> import tracegrad as tg
+    >>> tg.round(tg.tensor([0.5, 1.5, 2.5])).tolist()
     [0.0, 2.0, 2.0]
     """
     if decimals == 0:

@@ -68,7 +68,8 @@ def _where(
 
     Examples
     --------
-    >>> where(tensor([True, False]), tensor([1.0, 2.0]), 0.0).tolist()
+    >>> import tracegrad as tg
+    >>> tg.where(tg.tensor([True, False]), tg.tensor([1.0, 2.0]), 0.0).tolist()
     [1.0, 0.0]
     """
     if input is None and other is None:
@@ -301,7 +302,8 @@ def _clamp(input: Any, min: Any = None, max: Any = None) -> Choice:
 
     Examples
     --------
-    >>> clamp(tensor([-1.0, 0.5, 2.0]), 0, 1).tolist()
+    >>> import tracegrad as tg
+    >>> tg.clamp(tg.tensor([-1.0, 0.5, 2.0]), 0, 1).tolist()
     [0.0, 0.5, 1.0]
     """
     if min is None and max is None:

@@ -322,6 +322,8 @@ def _mode_kernel(xp: Any, input: Any, dim: int) -> Any:
 def _mode_abstract(input: TensorSpec, dim: int) -> TensorSpec:
     if input.ndim == 0:
         return TensorSpec(int64, (), (), input.device)
+    if input.shape[dim] == 0:
+        raise IndexRangeError(f"mode: dimension {dim} has no element to choose from")
     shape = (*input.shape[:dim], 1, *input.shape[dim + 1 :])
     return TensorSpec(int64, shape, (), input.device)
 

@@ -194,6 +194,8 @@ def _extent(shape: Any) -> tuple[int, int]:
 
 def _start_domain(node: Node) -> Domain | None:
     """Return the domain of a node alone, or None if it is never fused."""
+    if not node.results:
+        return None
     spec = node.result.spec
     if not isinstance(spec, TensorSpec):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import linecache
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
@@ -37,6 +38,8 @@ class Executable:
         self._make_arena: Callable[[], Any] = namespace[source.arena]
         self._constants = tuple(source.constants.values())
         self._memory = threading.local()
+        forget = weakref.finalize(self, linecache.cache.pop, self.filename, None)
+        forget.atexit = False
 
     def arena(self) -> Any:
         """Return this thread's temporaries, made when first asked for."""
@@ -55,9 +58,6 @@ class Executable:
             self.function, *arrays, *self._constants, self.arena()
         )
         return found
-
-    def __del__(self) -> None:
-        linecache.cache.pop(self.filename, None)
 
 
 def _load(source: Source, filename: str) -> dict[str, Any]:

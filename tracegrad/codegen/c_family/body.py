@@ -170,9 +170,7 @@ class Scope:
         """Return whether `value` is one number for the variables of this scope."""
         shape = self.naming.kernel.domain.shape
         axes = self.naming.kernel.axes.get(value, ())
-        return all(
-            shape[a] == 1 or a in self._free for a in axes if a is not None
-        )
+        return all(shape[a] == 1 or a in self._free for a in axes if a is not None)
 
     def _compute(self, value: Value) -> str:
         naming = self.naming

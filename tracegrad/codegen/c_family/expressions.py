@@ -60,9 +60,7 @@ def pointwise_text(node: Node) -> str | None:
     return text_for(facts.c, compute_dtype(types[-1]))
 
 
-def filled(
-    node: Node, text: str, operands: dict[str, str], helpers: Helpers
-) -> str:
+def filled(node: Node, text: str, operands: dict[str, str], helpers: Helpers) -> str:
     """Return a pointwise node's expression.
 
     Parameters

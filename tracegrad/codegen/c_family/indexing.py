@@ -101,9 +101,7 @@ class Space:
 
     def parts(self) -> list[tuple[str, str]]:
         """Return the indices that offsets use, as (name, expression)."""
-        return [
-            (name, self._expression(k)) for k, name in sorted(self._parts.items())
-        ]
+        return [(name, self._expression(k)) for k, name in sorted(self._parts.items())]
 
     def _part(self, group: int) -> str:
         if len(self._groups) == 1:
@@ -130,9 +128,7 @@ def _joined(
 ) -> list[list[int]]:
     groups: list[list[int]] = []
     for axis in axes:
-        if groups and all(
-            s[groups[-1][-1]] == s[axis] * sizes[axis] for s in arrays
-        ):
+        if groups and all(s[groups[-1][-1]] == s[axis] * sizes[axis] for s in arrays):
             groups[-1].append(axis)
         else:
             groups.append([axis])

@@ -20,9 +20,7 @@ CUDA = Language(
     inline="__device__ __forceinline__",
     float_of_bits=lambda bits: f"__int_as_float({bits:#x})",
     double_of_bits=lambda bits: f"__longlong_as_double({bits:#x}ll)",
-    reserved=_LOOPS
-    | _LOCALS
-    | {f"{name}_{k}" for name in _LOOPS for k in range(64)},
+    reserved=_LOOPS | _LOCALS | {f"{name}_{k}" for name in _LOOPS for k in range(64)},
 )
 
 _BASIC = {

@@ -156,9 +156,7 @@ def comments(
     kernel: Kernel, outputs: Sequence[Value], what: str = ""
 ) -> list[UserText]:
     """Return what a kernel computes, one line for each output."""
-    found = [
-        UserText(f"{v.name} = {expression(kernel, v)}{what}") for v in outputs
-    ]
+    found = [UserText(f"{v.name} = {expression(kernel, v)}{what}") for v in outputs]
     return found or [UserText(f"{kernel.name}{what}")]
 
 

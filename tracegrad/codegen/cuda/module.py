@@ -44,11 +44,14 @@ class Held:
         ``input``, ``fresh``, ``library``: whose memory it is.
     strides : tuple of int or None
         In elements, as far as they are known for sure.
+    memory : str
+        The name of the array that owns the memory.
     """
 
     name: str
     root: str
     strides: tuple[int, ...] | None
+    memory: str
 
 
 @final
@@ -88,7 +91,7 @@ class ModuleWriter:
 
     def _parameter(self, value: Value) -> str:
         name = self._given[value] = self.names.unique(value.name)
-        self.held[value] = Held(name, "input", None)
+        self.held[value] = Held(name, "input", None, name)
         return name
 
     def run(self) -> None:
@@ -136,7 +139,7 @@ class ModuleWriter:
         nbytes = tuple(s * width for s in strides)
         own = self.names.unique(f"{name}_laid_out")
         self.line(f"{own} = laid_out({name}, {nbytes})")
-        return Held(own, "input", strides)
+        return Held(own, "input", strides, name)
 
     # -- steps ------------------------------------------------------------------------
 
@@ -219,7 +222,7 @@ class ModuleWriter:
         if not spec.shape:
             # CuPy and NumPy give at least one dimension.
             self.line(f"{name} = {name}.reshape(())")
-        self.held[value] = Held(name, held.root, strides)
+        self.held[value] = Held(name, held.root, strides, held.memory)
         return strides
 
     def _allocate(self, value: Value) -> None:
@@ -234,7 +237,7 @@ class ModuleWriter:
             back = tuple(order.index(d) for d in range(spec.ndim))
             text += f".transpose({back})"
         self.line(f"{name} = {text}")
-        self.held[value] = Held(name, "fresh", strides)
+        self.held[value] = Held(name, "fresh", strides, name)
 
     def _launch(
         self,
@@ -286,13 +289,13 @@ class ModuleWriter:
 
     def _result(self, node: Node, value: Value, name: str) -> Held:
         if not node.operator.is_view:
-            return Held(name, "library", None)
+            return Held(name, "library", None, name)
         base = self.held[next(iter(node.operands()))]
         spec = value.spec
         assert isinstance(spec, TensorSpec)
         known = base.strides is not None
         strides = tuple(whole(s) for s in spec.strides) if known else None
-        return Held(name, base.root, strides)
+        return Held(name, base.root, strides, base.memory)
 
     def _state_before(self, node: Node) -> Held:
         for value in node.operands():
@@ -316,9 +319,7 @@ class ModuleWriter:
                 continue
             source = self._unshared(write.value)
             text = f"(np.copyto, {self._given[write.target]}, {source}),"
-            self.commits.append(
-                Statement(text, UserText(str(write.location or "")))
-            )
+            self.commits.append(Statement(text, UserText(str(write.location or ""))))
 
     def _unshared(self, value: Value) -> str:
         """Return a value that no commit before its own changes."""
@@ -334,12 +335,14 @@ class ModuleWriter:
         values += [
             w.value for w in self.graph.writes if isinstance(w, BindGrad) and w.value
         ]
+        handed_out: set[str] = set()
         for value in values:
-            name = self.held[value].name
-            if self.held[value].root == "input" or name in self.returned:
-                copy = self.names.unique(name)
-                self.line(f"{copy} = np.array({name})")
-                name = copy
+            held = self.held[value]
+            name = held.name
+            if held.root == "input" or held.memory in handed_out:
+                name = self.names.unique(name)
+                self.line(f"{name} = np.array({held.name})")
+            handed_out.add(held.memory)
             self.returned.append(name)
 
 

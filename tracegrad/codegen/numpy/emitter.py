@@ -494,9 +494,18 @@ class Emitter:
                 continue
             assert isinstance(write, WriteStorage)
             target, value = self.arrays[write.target], self.arrays[write.value]
-            if target is not value:
+            if target is not value and isinstance(value, Array):
+                value = self._kept_apart(value)
                 commit = Commit("np.copyto", (target, value), str(write.location or ""))
                 self.body.commits.append(commit)
+
+    def _kept_apart(self, value: Array) -> Array:
+        """Return a copy of memory that an earlier write of the commit may change."""
+        if value.root.kind != "input":
+            return value
+        copy = self.local(value.name, value.shape, value.dtype)
+        self.emit(Expression(f"np.array({value.name})", (value,), copy))
+        return copy
 
     def _returns(self) -> None:
         handed: set[int] = set()

@@ -29,6 +29,7 @@ sum_div_sub_mul_add_rsqrt(
     const int column = active ? own : 4096 - 1;
     const int end = active ? 128 : 0;
     float sum = 0.0f;
+    #pragma unroll 2
     for (int row = threadIdx.y; row < end; row += 8) {
         const float x0 = x0_ptr[column + row * 4096];
         sum = sum + x0;  // model.py:1
@@ -36,6 +37,7 @@ sum_div_sub_mul_add_rsqrt(
     sum = column_sum_f32(sum);
     const float div = sum / 128.0f;  // model.py:2
     float sum_1 = 0.0f;
+    #pragma unroll 2
     for (int row = threadIdx.y; row < end; row += 8) {
         const float x0 = x0_ptr[column + row * 4096];
         const float sub = x0 - div;  // model.py:3
@@ -47,6 +49,7 @@ sum_div_sub_mul_add_rsqrt(
     const float add = div_1 + 1e-05f;  // model.py:7
     const float rsqrt_1 = 1 / sqrtf(add);  // model.py:8
     const float x1 = x1_ptr[column];
+    #pragma unroll 2
     for (int row = threadIdx.y; row < end; row += 8) {
         const float x0 = x0_ptr[column + row * 4096];
         const float sub = x0 - div;  // model.py:3

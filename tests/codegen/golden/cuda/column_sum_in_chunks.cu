@@ -26,6 +26,7 @@ exp_sum_chunks(const float* __restrict__ x0_ptr, float* __restrict__ sum_partial
     const int limit = begin + 256 < 4096 ? begin + 256 : 4096;
     const int end = active ? limit : 0;
     float sum = 0.0f;
+    #pragma unroll 2
     for (int row = begin + threadIdx.y; row < end; row += 8) {
         const float x0 = x0_ptr[column + row * 40];
         const float exp_1 = expf(x0);  // model.py:1
@@ -46,6 +47,7 @@ exp_sum(const float* __restrict__ sum_partial, float* __restrict__ sum_ptr) {
     const int column = active ? own : 40 - 1;
     const int end = active ? 16 : 0;
     float sum = 0.0f;
+    #pragma unroll 2
     for (int row = threadIdx.y; row < end; row += 8) {
         const float sum_element = sum_partial[row * 40 + column];
         sum = sum + sum_element;  // model.py:2
