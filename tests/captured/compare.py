@@ -50,7 +50,8 @@ def seen_of(tensor: tg.Tensor, depth: int = 1) -> dict[str, Any]:
         "version": tensor._version,
         "requires_grad": tensor.requires_grad,
         "is_leaf": tensor.is_leaf,
-        "view": tensor._is_view(),
+        # A view of a tensor that nobody has may be a tensor of its own.
+        "multiple": tensor._is_view() and tensor._view.origin,
     }
     if depth and tensor._grad is not None:
         found["grad"] = seen_of(tensor._grad, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
@@ -77,6 +78,7 @@ def placed(
     given = [grad for _, grad in bound if grad is not None]
     placer.bound = {id(grad): index for index, grad in enumerate(given)}
     everything = [*parts, *given]
+    placer.count(everything)
     # What carries gradient comes first, so that aliases without follow it.
     for part in sorted(everything, key=_without_gradient):
         placer.place(part)
@@ -117,8 +119,16 @@ class _Placer:
         self._place_of: dict[int, int] = {}
         # Tensors that are no views and have a place, by storage.
         self._bases: dict[int, list[tuple[Tensor, int]]] = {}
+        # How many of the tensors asked for lie in a storage.
+        self._sharers: Counter[int] = Counter()
         # Those asked for are kept, so that their identities stay theirs.
         self._kept: list[Any] = []
+
+    def count(self, parts: Sequence[Any]) -> None:
+        """Count the tensors of each storage."""
+        different = {id(p): p for p in parts if isinstance(p, Tensor)}
+        storages = map(self.operators.storage_of, different.values())
+        self._sharers.update(map(id, storages))
 
     def place(self, part: Any) -> int:
         """Return the place of a part, made when first asked for."""
@@ -191,8 +201,19 @@ class _Placer:
         base = view.base
         if self.operators.is_outside(base):
             raise CannotReturnError("a view of a tensor from outside that is no input")
+        if self._stands_alone(part, view.origin, tracked):
+            return self._fresh(part)
         self._refuse_odd(part, base, tracked)
         return ViewOf(self.place(base), view.path, view.origin != "no_grad")
+
+    def _stands_alone(self, part: Tensor, origin: str, tracked: bool) -> bool:
+        """Return whether nobody can see the memory that `part` is a view of."""
+        storage = self.operators.storage_of(part)
+        assert storage is not None
+        # A composite with a derivative of its own runs without gradients inside.
+        usual = not origin or (origin == "no_grad" and tracked)
+        alone = storage.input is None and self._sharers[id(storage)] == 1
+        return usual and alone and is_dense(part._array)
 
     def _refuse_odd(self, part: Tensor, base: Tensor, tracked: bool) -> None:
         """Refuse a view whose gradient its path does not explain."""

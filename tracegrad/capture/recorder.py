@@ -483,12 +483,10 @@ class OperatorRecorder:
     def finish(self, outputs: Sequence[Value]) -> Graph:
         """Return the graph, with what was written."""
         inputs = {id(o): v for v, o in self.inputs}
-        bumps = dict(self.bumps())
-        index = {v: i for i, (v, _) in enumerate(self.inputs)}
         for target, place in self._written.items():
             storage = self.storage_written(target)
             self.builder.writes.append(
-                WriteStorage(target, storage.value, bumps.get(index[target], 0), place)
+                WriteStorage(target, storage.value, storage.stamp, place)
             )
         for tensor, grad in self.grads.values():
             if id(tensor) not in inputs:

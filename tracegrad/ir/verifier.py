@@ -243,8 +243,8 @@ class _Verifier:
 
     def _storage(self, write: WriteStorage) -> None:
         self._fit_target(write.target, write.value)
-        if type(write.bumps) is not int or write.bumps < 0:
-            self._fail(f"the write to {write.target!r} bumps no version back")
+        if type(write.bumps) is not int or write.bumps < 1:
+            self._fail(f"the write to {write.target!r} bumps at least 1 version")
 
     def _fit_target(self, target: Value, value: Value | None) -> None:
         spec = target.spec
