@@ -301,7 +301,7 @@ class OperatorRecorder:
         # The result is not on the tape yet: a differentiable result of tracked
         # operands will carry gradient.
         carries = _will_carry(operator, operands, tensor)
-        base = base_of(operands[0]) if operator.is_view else tensor
+        base = base_of(operands[0] if operator.is_view else tensor)
         place = place_of(array, id(base) if carries else 0)
         storage = self._storages.get(id(owner))
         shares = operator.is_view or operator.facts.get("alias", False)
