@@ -16,7 +16,7 @@ from tracegrad.capture import attributes, special
 from tracegrad.capture.effects import Location
 from tracegrad.capture.handlers import find_handler
 from tracegrad.capture.instrument import is_instrumented
-from tracegrad.capture.numbers import StandIn
+from tracegrad.capture.numbers import StandIn, without_stand_in
 from tracegrad.capture.paths import Attribute, Cell, Elements, Path
 from tracegrad.capture.purity import (
     Purity,
@@ -302,7 +302,7 @@ def _bound(
     purity = method_purity(owner, name, path)
     if purity is Purity.EFFECT:
         recorder.effect(location, _said(owner, name, path, function))
-        return function  # type: ignore[no-any-return]
+        return _with_plain_numbers(function)
     if path is not None:
         read = special.of_container(recorder, owner, name, path, location)
         if read is not None:
@@ -316,6 +316,16 @@ def _bound(
 
 
 _SHALLOW_METHODS = frozenset({"values", "items", "keys", "copy"})
+
+
+def _with_plain_numbers(function: Any) -> Callee:
+    """Call what may keep its arguments: no stand-in may get there."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        named = {name: without_stand_in(value) for name, value in kwargs.items()}
+        return function(*map(without_stand_in, args), **named)
+
+    return call
 
 
 def _said(owner: Any, name: str, path: Path | None, function: Any) -> str:

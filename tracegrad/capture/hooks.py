@@ -17,7 +17,7 @@ import numpy as np
 from tracegrad.capture import attributes, kinds
 from tracegrad.capture.checks import Holds
 from tracegrad.capture.effects import Location
-from tracegrad.capture.numbers import looked_at
+from tracegrad.capture.numbers import looked_at, without_stand_in
 from tracegrad.capture.paths import (
     Attribute,
     Builtins,
@@ -132,7 +132,7 @@ class FunctionHooks:
             return value
         if (where := self._outside(value)) is not None:
             recorder.effect(self._at(line), f"sets {where}.{name}")
-            return value
+            return _AttributeSetter(_set_plain, value)
         setter = attributes.class_value(type(value), "__setattr__")
         if isinstance(setter, types.FunctionType):
             return _AttributeSetter(recorder.callee(setter, self._at(line)), value)
@@ -197,7 +197,7 @@ class FunctionHooks:
             return value
         if (where := self._outside(value)) is not None:
             recorder.effect(self._at(line), f"sets an item of {where}")
-            return value
+            return _PlainItemSetter(value)
         setter = self._user_function(value, "__setitem__")
         deleter = self._user_function(value, "__delitem__")
         if setter is None and deleter is None:
@@ -442,6 +442,27 @@ def _steps(step: Callable[[], Any]) -> Iterator[Any]:
         except StopIteration:
             return
         yield value
+
+
+def _set_plain(value: Any, name: str, new: Any) -> None:
+    """Set an attribute of an object from outside, which no stand-in may reach."""
+    setattr(value, name, without_stand_in(new))
+
+
+class _PlainItemSetter:
+    """Stands for an object from outside in ``object[key] = …``."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __setitem__(self, key: Any, new: Any) -> None:
+        self._value[key] = without_stand_in(new)
+
+    def __delitem__(self, key: Any) -> None:
+        del self._value[key]
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._value[key]
 
 
 class _AttributeSetter:

@@ -139,6 +139,14 @@ def looked_at(value: Any) -> Any:
     return value
 
 
+def without_stand_in(value: Any) -> Any:
+    """Return a value that may leave the call: the number that a stand-in stands for."""
+    if isinstance(value, StandIn):
+        value.pin()
+        return plain(value)
+    return value
+
+
 def _source(value: Any) -> Any:
     return value.source if isinstance(value, StandIn) else value
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from tracegrad.codegen.kernel import Kernel, kernel_of
 from tracegrad.ir.builder import Names
@@ -66,3 +67,13 @@ def _alone(node: Node) -> Graph:
     """Return a graph of one node."""
     inputs = tuple(dict.fromkeys(node.operands()))
     return Graph(node.operator.name, inputs, (node,), node.results)
+
+
+def exit_condition(name: str, expected: Any) -> str:
+    """Return the text that says whether the array `name` holds another value.
+
+    Another bit pattern is another value, but for the payload of NaN.
+    """
+    if isinstance(expected, float) and (expected == 0 or not math.isfinite(expected)):
+        return f"repr({name}.item()) != {repr(expected)!r}"
+    return f"{name}.item() != {expected!r}"

@@ -18,7 +18,13 @@ from tracegrad.codegen.cuda.reduction import write_reduction
 from tracegrad.codegen.environment import UserText
 from tracegrad.codegen.kernel import Kernel, kernel_of
 from tracegrad.codegen.numpy.pointwise import dtype_text
-from tracegrad.codegen.program import CallStep, KernelStep, Program, Step
+from tracegrad.codegen.program import (
+    CallStep,
+    KernelStep,
+    Program,
+    Step,
+    exit_condition,
+)
 from tracegrad.ir.builder import Names
 from tracegrad.ir.graph import BindGrad, Graph, Node, Value, WriteStorage
 from tracegrad.sizes import contiguous_strides
@@ -308,7 +314,7 @@ class ModuleWriter:
     def _exits(self) -> None:
         for index, check in enumerate(self.graph.checks):
             name = self.held[check.value].name
-            self.line(f"if {name}.item() != {check.expected!r}:")
+            self.line(f"if {exit_condition(name, check.expected)}:")
             self.line(f"    return None, {index}", UserText(str(check.location or "")))
 
     def _commit(self) -> None:

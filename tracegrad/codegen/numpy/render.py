@@ -20,6 +20,7 @@ from tracegrad.codegen.numpy.instructions import (
 )
 from tracegrad.codegen.numpy.plan import Plan
 from tracegrad.codegen.numpy.pointwise import dtype_text
+from tracegrad.codegen.program import exit_condition
 from tracegrad.dtypes import from_numpy_dtype
 
 _COMMENT_COLUMN = 60
@@ -39,7 +40,7 @@ def _lines(instruction: Any, done: set[Array]) -> Iterator[str]:
         yield from _loop(instruction, done)
         return
     if isinstance(instruction, Exit):
-        yield f"if {instruction.array.name}.item() != {instruction.expected!r}:"
+        yield f"if {exit_condition(instruction.array.name, instruction.expected)}:"
         yield _commented(f"    return None, {instruction.index}", instruction.comment)
         return
     if isinstance(instruction, Refuse):
