@@ -445,12 +445,27 @@ def _callback(recorder: "ReadRecorder", value: Any, location: Location) -> Any:
 def _argument(
     recorder: "ReadRecorder", value: Any, location: Location, instances: bool
 ) -> Any:
-    if type(value) in (types.FunctionType, types.MethodType, functools.partial):
-        # A trusted function that is given a user's may call it.
+    if type(value) in _CALLABLES and not _is_of_leaf(recorder, value):
+        # A trusted function that is given another may call it.
         return callee(recorder, value, location)
     if recorder.path_of(value) is not None and hasattr(type(value), "__next__"):
         recorder.effect(location, f"consumes the iterator `{recorder.path_of(value)}`")
     return recorder.contents(value, location, 4, instances)
+
+
+_CALLABLES = frozenset(
+    {
+        types.FunctionType,
+        types.MethodType,
+        functools.partial,
+        types.BuiltinFunctionType,
+        types.MethodWrapperType,
+    }
+)
+
+
+def _is_of_leaf(recorder: "ReadRecorder", function: Any) -> bool:
+    return recorder.leaves.is_leaf(getattr(function, "__self__", None))
 
 
 def _written(recorder: "ReadRecorder", value: Any, location: Location) -> None:

@@ -212,9 +212,9 @@ class _Leaves(NumberOwner):
         """Return an attribute of a leaf; what came from outside is observed."""
         if not isinstance(value, Tensor) or self.reads is None:
             return getattr(value, name)
-        if name in _ADDRESSES:
+        if name in _ADDRESSES and not self._is_absent(value, name):
             self.reads.unrecordable(location, f"reads .{name} of a tensor")
-        if path is None or name in _OF_THE_SPEC:
+        if path is None or name in _OF_THE_SPEC or name in _ADDRESSES:
             return getattr(value, name)
         if name == "grad":
             return self.grad_of(value)
@@ -222,6 +222,10 @@ class _Leaves(NumberOwner):
         if callable(found) and name not in value.__dict__:
             return found
         return self.reads.observe(found, Attribute(path, name), location)
+
+    def _is_absent(self, value: Tensor, name: str) -> bool:
+        """Return whether it has no history, or no base: what a guard says anyway."""
+        return name in ("grad_fn", "_base") and getattr(value, name) is None
 
     def preparing(self, owner: Any) -> None:
         """Let the journal keep the state that an object is about to prepare."""
