@@ -49,13 +49,20 @@ def seen_of(tensor: tg.Tensor, depth: int = 1) -> dict[str, Any]:
         "values": np.array(tensor._array),
         "version": tensor._version,
         "requires_grad": tensor.requires_grad,
-        "is_leaf": tensor.is_leaf,
+        "is_leaf": _or_error(lambda: tensor.is_leaf),
         # A view of a tensor that nobody has may be a tensor of its own.
-        "multiple": tensor._is_view() and tensor._view.origin,
+        "multiple": tensor._is_view() and tensor._view.origin == "multiple",
     }
     if depth and tensor._grad is not None:
         found["grad"] = seen_of(tensor._grad, 0)
     return found
+
+
+def _or_error(look: Callable[[], Any]) -> Any:
+    try:
+        return look()
+    except tg.errors.InplaceError:
+        return "a view without a place on the tape"
 
 
 def relations(tensors: Sequence[tg.Tensor]) -> list[tuple[bool, bool]]:

@@ -88,9 +88,7 @@ def test_mutable_default() -> None:
 
 def test_clock_and_generator_objects() -> None:
     captured = tg.trace(lambda x: x + time.perf_counter())
-    first, second = (
-        captured(tg.zeros(1, dtype=tg.float64)).item() for _ in range(2)
-    )
+    first, second = (captured(tg.zeros(1, dtype=tg.float64)).item() for _ in range(2))
     assert first != second
     steps = iter([1.0, 2.0, 3.0])
     captured = tg.trace(lambda x: x + next(steps))

@@ -202,7 +202,8 @@ def shifted(a: tg.Tensor, b: tg.Tensor) -> tg.Tensor:
 def test_two_inputs_written(function: Callable[..., Any]) -> None:
     def make() -> Sequence[Sequence[Any]]:
         return [
-            (tg.tensor([k, 2.0, 3.0]), tg.tensor([4.0, k, 6.0])) for k in (1.0, 8.0, 9.0)
+            (tg.tensor([k, 2.0, 3.0]), tg.tensor([4.0, k, 6.0]))
+            for k in (1.0, 8.0, 9.0)
         ]
 
     assert ran(compare_calls(function, make))

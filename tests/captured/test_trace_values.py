@@ -283,9 +283,7 @@ def test_draw_before_a_failure_counts_once() -> None:
     def late(x: tg.Tensor, i: tg.Tensor) -> tg.Tensor:
         return tg.rand(3)[i] + x
 
-    compare_calls(
-        late, lambda: [(tg.ones(1), tg.tensor([k])) for k in (0, 1, 9, 2, 9)]
-    )
+    compare_calls(late, lambda: [(tg.ones(1), tg.tensor([k])) for k in (0, 1, 9, 2, 9)])
 
 
 def test_pythons_random_is_drawn_each_time() -> None:

@@ -91,10 +91,13 @@ class AliasOf:
     ----------
     shares_version : bool
         Whether writes to one count for the other.
+    version : int
+        If not: how often it was written inside the function.
     """
 
     of: int
     shares_version: bool
+    version: int = 0
 
 
 @final

@@ -187,7 +187,8 @@ class _Placer:
         inference = part._counter is INFERENCE
         if inference != (other._counter is INFERENCE):
             raise CannotReturnError("an inference tensor that is an alias of another")
-        return AliasOf(place, version_of(part) is version_of(other))
+        version = 0 if inference else version_of(part)[0]
+        return AliasOf(place, version_of(part) is version_of(other), version)
 
     def _view(self, part: Tensor) -> Place:
         view = part._view
@@ -225,7 +226,7 @@ class _Placer:
 
     def _fresh(self, part: Tensor) -> Place:
         inference = part._counter is INFERENCE
-        version = 0 if inference or part._counter is None else part._counter[0]
+        version = 0 if inference else version_of(part)[0]
         tape = self.operators.tape.state_of(part)
         strides = part._array.strides if is_dense(part._array) else None
         if id(part) in self.bound and not tape and not inference:

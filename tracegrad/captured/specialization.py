@@ -272,17 +272,17 @@ class Specialization:
     def _add_views(self, returned: list[Any]) -> None:
         for index, place in enumerate(self._places):
             if isinstance(place, AliasOf):
-                returned[index] = _alias(returned[place.of], place.shares_version)
+                returned[index] = _alias(returned[place.of], place)
             elif isinstance(place, ViewOf):
                 returned[index] = _view(returned[place.of], place)
 
 
-def _alias(other: Tensor, shares_version: bool) -> Tensor:
+def _alias(other: Tensor, place: AliasOf) -> Tensor:
     alias: Tensor = OpDef.apply(OPERATORS["detach"], (other,), {})
     if other._counter is INFERENCE:
         alias._counter = INFERENCE
     else:
-        alias._counter = version_of(other) if shares_version else [0]
+        alias._counter = version_of(other) if place.shares_version else [place.version]
     return alias
 
 
