@@ -39,7 +39,7 @@ _OWN = frozenset(
         "_lock",
         "_changes",
         "_last",
-        "_given_up",
+        "_has_warned",
         "_eager_cases",
     ]
 )
@@ -76,16 +76,15 @@ class CapturedFunction:
         self._lock = threading.RLock()
         self._changes = Changes()
         self._last: Specialization | None = None
-        # Whether compiling failed: it would fail again at each call.
-        self._given_up = False
+        # Whether a warning said that something could not be compiled.
+        self._has_warned = False
         # Guards, each with its mode, of the calls that are known to run eagerly.
         self._eager_cases: list[tuple[Mode, CompiledGuards]] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function: a program where one fits, else a recorded eager call."""
         if (
-            self._given_up
-            or thread.recorder is not None
+            thread.recorder is not None
             or thread.transforms
             or thread.anomaly
         ):
@@ -194,7 +193,7 @@ class CapturedFunction:
         try:
             specialization = self._specialized(recording, recording.graph, mode)
         except Exception as error:
-            self._refused(error)
+            self._refused(recording, mode, error)
             return
         self.specializations.append(specialization)
         self._last = specialization
@@ -218,14 +217,15 @@ class CapturedFunction:
             return Specialization(recording, derived.forward, derived, mode)
         return Specialization(recording, compile_graph(graph, target), None, mode)
 
-    def _refused(self, error: Exception) -> None:
+    def _refused(self, recording: Recording, mode: Mode, error: Exception) -> None:
         """Go on eagerly with what could be recorded but not compiled, and say so."""
         if self.strict or config.strict:
             raise error
-        self._given_up = True
         said = f"it could not be compiled: {type(error).__name__}: {error}"
-        self._explanation.fell_back(said)
-        warnings.warn(f"{_name_of(self.eager)} runs eagerly, {said}", stacklevel=6)
+        if not self._has_warned:
+            self._has_warned = True
+            warnings.warn(f"{_name_of(self.eager)} runs eagerly, {said}", stacklevel=6)
+        self._stay_eager(recording, mode, said)
 
     # -- what it looks like ---------------------------------------------------------------
 
@@ -277,7 +277,7 @@ class CapturedFunction:
             self._eager_cases.clear()
             self._changes = Changes()
             self._explanation = Explanation(_name_of(self.eager))
-        self._given_up = False
+        self._has_warned = False
         self._last = None
 
 

@@ -180,16 +180,19 @@ class Specialization:
                 return Left(self.graph.checks[writes])
             actions = list(writes)
             returned = self._made(leaves, results, numbers)
+            moves: list[tuple[Tensor, Any]] = []
             if self.derived is not None:
-                self._put_on_tape(self.derived, actions, leaves, results, returned)
+                moves = self._put_on_tape(self.derived, leaves, results, returned)
             if self._has_views:
-                # After their bases are on the tape.
-                self._add_views(returned)
+                self._add_views(returned, moves)
         except Exception:
             if config.verify:
                 raise
             return FAILED
         self._add_actions(actions, leaves, arrays, returned)
+        for base, position in moves:
+            actions.append((setattr, base, "_node", position))
+            actions.append((move_retained, base, base._node, position))
         commit(actions)
         self.hits += 1
         if self._results is not None:
@@ -216,12 +219,17 @@ class Specialization:
     def _put_on_tape(
         self,
         derived: DerivedProgram,
-        actions: list[Action],
         leaves: tuple[Any, ...],
         results: tuple[Any, ...],
         returned: list[Any],
-    ) -> None:
-        """Make the call one entry of the tape."""
+    ) -> list[tuple[Tensor, Any]]:
+        """Make the call one entry of the tape.
+
+        Returns
+        -------
+        list of (Tensor, Edge)
+            The tensors from outside that the commit moves on the tape, and where to.
+        """
         carrying = derived.derived.carrying
         saved: dict[int, SavedTensor] = {}
         for place, tensor in zip(self._places, returned, strict=True):
@@ -239,12 +247,12 @@ class Specialization:
         for place, tensor in zip(self._places, returned, strict=True):
             if isinstance(place, Fresh) and place.tape == "live":
                 tensor._node = edge(place.index)
+        moves = []
         for i, place in self._handed.moved:
             live = place.tape == "live"
             node = edge(place.index) if live else ReleasedEntry()
-            base, position = rebased(leaves[i], node)
-            actions.append((setattr, base, "_node", position))
-            actions.append((move_retained, base, base._node, position))
+            moves.append(rebased(leaves[i], node))
+        return moves
 
     def _made(
         self,
@@ -269,7 +277,20 @@ class Specialization:
                 made.append(None)
         return made
 
-    def _add_views(self, returned: list[Any]) -> None:
+    def _add_views(
+        self, returned: list[Any], moves: Sequence[tuple[Tensor, Any]]
+    ) -> None:
+        """Make the views and aliases, of bases where they will be on the tape."""
+        before = [(base, base._node) for base, _ in moves]
+        try:
+            for base, position in moves:
+                base._node = position
+            self._replay_views(returned)
+        finally:
+            for base, position in before:
+                base._node = position
+
+    def _replay_views(self, returned: list[Any]) -> None:
         for index, place in enumerate(self._places):
             if isinstance(place, AliasOf):
                 returned[index] = _alias(returned[place.of], place)

@@ -311,7 +311,21 @@ def _array_of(operand: Any) -> Any:
         return [_array_of(o) for o in operand]
     if operand.__class__ is Generator:
         return operand.engine
-    return operand
+    if operand.__class__ in _EXACT:
+        return operand
+    return _exact(operand)
+
+
+_EXACT = frozenset({bool, int, float, complex, type(None)})
+
+
+def _exact(operand: Any) -> Any:
+    """Return the plain number that an instance of a number's subclass is."""
+    if isinstance(operand, int):
+        return int.__int__(operand)
+    if isinstance(operand, float):
+        return float.__float__(operand)
+    return complex(operand) if isinstance(operand, complex) else operand
 
 
 def _as_array(value: Any, backend: Backend) -> Any:

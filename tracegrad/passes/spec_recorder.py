@@ -17,17 +17,61 @@ from tracegrad.errors import CaptureError
 from tracegrad.ir.builder import GraphBuilder
 from tracegrad.ir.graph import Graph, Node, Operand, Value
 from tracegrad.location import Location
-from tracegrad.spec import Spec, StateSpec, TensorSpec
+from tracegrad.spec import ScalarSpec, Spec, StateSpec, TensorSpec
 
 
 @final
 class StandIn:
-    """The operand that stands for a value without a spec of a tensor."""
+    """The operand that stands for a generator's state."""
 
     __slots__ = ("value",)
 
     def __init__(self, value: Value) -> None:
         self.value = value
+
+
+class NumberStandIn:
+    """The operand that stands for a number which is known when the program runs.
+
+    It is a float or an int, for promotion; nothing may look at its value.
+    """
+
+    value: Value
+
+
+def _refusing(name: str) -> Any:
+    def refuse(self: Any, *args: Any) -> Any:
+        raise CaptureError(
+            f"a derivative rule looks at a number that changes from call to call "
+            f"({name.strip('_')})"
+        )
+
+    return refuse
+
+
+_ALLOWED = {
+    "__new__", "__init__", "__init_subclass__", "__subclasshook__", "__class__",
+    "__getattribute__", "__setattr__", "__delattr__", "__doc__", "__dir__", "__hash__",
+    "__reduce__", "__reduce_ex__", "__getnewargs__", "__getstate__", "__sizeof__",
+    "__getformat__", "__setformat__", "from_bytes", "fromhex",
+}  # fmt: skip
+
+
+def _stand_in_class(base: type) -> Any:
+    methods = {name: _refusing(name) for name in dir(base) if name not in _ALLOWED}
+    return type(f"{base.__name__.title()}StandIn", (NumberStandIn, base), methods)
+
+
+_NUMBERS = {"int": _stand_in_class(int), "float": _stand_in_class(float)}
+
+
+def _stand_in(value: Value) -> Any:
+    """Return the operand for a value that is no tensor."""
+    if not isinstance(value.spec, ScalarSpec):
+        return StandIn(value)
+    made = _NUMBERS[value.spec.kind]()
+    made.value = value
+    return made
 
 
 @final
@@ -59,7 +103,7 @@ class SpecRecorder:
         """Return a new spec-only tensor (or stand-in) for `value`."""
         spec = value.spec
         if not isinstance(spec, TensorSpec):
-            return StandIn(value)
+            return _stand_in(value)
         tensor = wrap(_own(spec))
         self._know(tensor, value)
         return tensor
@@ -87,7 +131,7 @@ class SpecRecorder:
         """Return a node's operand for what an operator was given."""
         if isinstance(operand, Tensor):
             return self.value_of(operand)
-        if isinstance(operand, StandIn):
+        if isinstance(operand, StandIn | NumberStandIn):
             return operand.value
         if operand.__class__ is tuple:
             return tuple(self.value_of(o) for o in operand)
