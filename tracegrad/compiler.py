@@ -16,7 +16,7 @@ from tracegrad.passes.dce import DeadCodeElimination
 from tracegrad.passes.fusion import Fuse, unfused_edges
 from tracegrad.passes.manager import PassManager
 from tracegrad.passes.pipeline import PIPELINE
-from tracegrad.passes.vjp import Derived, derive
+from tracegrad.passes.vjp import Derived, derive, reached_inputs
 from tracegrad.runtime.executable import Executable
 from tracegrad.spec import TensorSpec
 
@@ -45,7 +45,7 @@ def optimized(graph: Graph) -> Graph:
 
 
 def unfused_reasons(graph: Graph) -> list[str]:
-    """Return for each edge that fusion left between kernels a sentence that says why."""
+    """Return a sentence for each edge that fusion left between kernels."""
     before = PassManager([p for p in PIPELINE if not isinstance(p, Fuse)]).run(graph)
     found = [
         f"{edge.producer.operator.name} into {edge.user.operator.name}"
@@ -104,6 +104,9 @@ class DerivedProgram:
         it is.
     kept_inputs : frozenset of int
         The inputs that a derivative of the derivative needs.
+    leading : tuple of frozenset of int
+        For each of those inputs the outputs, among those that carry gradient, that
+        lead to it.
     result_specs : tuple of (shape, dtype) or None
         Of the outputs that carry gradient, where there are several.
     """
@@ -128,6 +131,14 @@ class DerivedProgram:
         used = {v for node in self.joint.nodes for v in node.operands()}
         used.update(self.joint.outputs)
         self.kept_inputs = frozenset(i for v, i in index.items() if v in used)
+        reached = [
+            reached_inputs(self.derived.forward, self.derived.forward.outputs[i])
+            for i in self.derived.carrying
+        ]
+        self.leading = tuple(
+            frozenset(k for k, inputs in enumerate(reached) if v in inputs)
+            for v in self.derived.wanted
+        )
         specs = tuple(_shape_and_dtype(v) for v in self.derived.cotangents)
         self.result_specs = specs if len(specs) > 1 else None
 

@@ -137,6 +137,10 @@ class CaptureError(TracegradError, RuntimeError):
     """A function that cannot be captured, raised where ``strict`` was asked for."""
 
 
+class NumberNeededError(CaptureError):
+    """A derivative that depends on the value of a number, not only on the number."""
+
+
 class CompileError(TracegradError, RuntimeError):
     """Emitted source that a compiler refused."""
 

@@ -31,7 +31,8 @@ _SAME = [
 _WRITES = [
     "{x}.add_({y})", "{x}.mul_(2.0)", "{x}.copy_({y})", "{x}.zero_()", "{x}.sin_()",
     "{x}.add_(1)", "{x}.data.mul_(0.5)", "{x}.detach().add_(1)", "{x}.mul_({y})",
-    "{x}[...] = {y}", "{x}.fill_(k)", "{x}.uniform_()", "{x}.masked_fill_({x} > 1, 0.5)",
+    "{x}[...] = {y}", "{x}.fill_(k)", "{x}.uniform_()",
+    "{x}.masked_fill_({x} > 1, 0.5)",
 ]  # fmt: skip
 _INPUTS = ("plain", "leaf", "inner", "view", "strided", "inner view")
 _ALIASES = ("apart", "apart", "apart", "same", "view", "overlap", "detach")

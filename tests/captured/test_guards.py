@@ -1,5 +1,6 @@
 """Compiled guards: text, messages, leaves."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,8 +42,9 @@ def test_message_names_path_old_new_and_line() -> None:
     recording = Recording(model.forward, Leaf())
     model.layers[2].scale = 3.0
     line = Model.forward.__code__.co_firstlineno + 1
+    place = f"{Path(__file__).name}:{line}"
     assert recording.miss(model.forward, Leaf()) == (
-        f"`self.layers[2].scale` was 2.0 and is 3.0, read at {__file__}:{line}"
+        f"`self.layers[2].scale` was 2.0 and is 3.0, read at {place}"
     )
 
 

@@ -109,7 +109,7 @@ def test_effect_only_on_one_branch() -> None:
     assert [s.hits for s in captured.specializations] == [2]
 
 
-# -- what is read from outside ----------------------------------------------------------
+# -- what is read from outside ------------------------------------------------------
 
 
 def test_global_closure_default_class_attribute(
@@ -232,7 +232,7 @@ def test_error_class_message_and_line() -> None:
     for _ in range(2):
         captured(tg.ones(2))
         x = tg.ones(3)
-        with pytest.raises(ValueError, match="^too long 3$") as caught:
+        with pytest.raises(ValueError, match=r"^too long 3$") as caught:
             captured(x)
         frames = traceback.extract_tb(caught.value.__traceback__)
         assert frames[-1].filename == __file__
@@ -278,7 +278,7 @@ def test_interrupt_leaves_all_or_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     assert a.tolist() == [2.0, 3.0]
 
 
-# -- what is captured -------------------------------------------------------------------
+# -- what is captured ---------------------------------------------------------------
 
 
 class Scaler:
@@ -328,10 +328,8 @@ def test_module_is_still_itself() -> None:
     captured(tg.ones(1, 2))
     assert list(model.state_dict()) == names
     assert list(captured.state_dict()) == names
-    assert [p is q for p, q in zip(captured.parameters(), model.parameters())] == [
-        True,
-        True,
-    ]
+    pairs = zip(captured.parameters(), model.parameters(), strict=True)
+    assert all(p is q for p, q in pairs)
     copied = copy.deepcopy(model)
     assert copied.weight is not model.weight
     assert pickle.loads(pickle.dumps(model)).weight.tolist() == model.weight.tolist()
@@ -400,7 +398,7 @@ def test_one_list_in_two_places() -> None:
         assert a is b
 
 
-# -- threads ------------------------------------------------------------------------------
+# -- threads --------------------------------------------------------------------------
 
 
 def test_first_call_from_many_threads() -> None:
@@ -412,7 +410,12 @@ def test_first_call_from_many_threads() -> None:
         barrier = threading.Barrier(8)
         wrong: list[Any] = []
 
-        def work(k: int, captured: Any = captured, barrier: Any = barrier) -> None:
+        def work(
+            k: int,
+            captured: Any = captured,
+            barrier: Any = barrier,
+            wrong: list[Any] = wrong,
+        ) -> None:
             barrier.wait()
             for i in range(5):
                 x = tg.full((3,), float(k + i), requires_grad=bool(k % 2))

@@ -90,7 +90,7 @@ def test_an_error_of_the_function_puts_back_too() -> None:
         raise ValueError("no")
 
     x = tg.ones(2)
-    with pytest.raises(ValueError, match="^no$"):
+    with pytest.raises(ValueError, match=r"^no$"):
         tg.trace(fail, x)
     assert (x.tolist(), x._version) == ([1.0, 1.0], 0)
 

@@ -1,4 +1,4 @@
-"""Values that reach Python: item, branches, sizes; and random draws (semantics 99-108)."""
+"""Values that reach Python: item, branches, sizes; random draws (semantics 99-108)."""
 
 from __future__ import annotations
 

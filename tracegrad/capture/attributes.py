@@ -57,6 +57,9 @@ def _of_module(
 ) -> Any:
     path = recorder.path_or_held(module)
     own = Attribute(path, name)
+    if module.__name__.partition(".")[0] == "tracegrad":
+        # It loads some of its parts when they are first asked for.
+        getattr(module, name)
     if name in vars(module):
         return _remembered(recorder, module, name, vars(module), own, location)
     recorder.guard(Attribute(path, "__dict__"), Holds(name, False), location)

@@ -1,5 +1,6 @@
 """Where a user's code is, what it changes there, and why a call can't be captured."""
 
+import os
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +12,8 @@ class Location(NamedTuple):
     line: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        # As the locations of operators: reports are the same on every machine.
+        return f"{os.path.basename(self.file)}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)

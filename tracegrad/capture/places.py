@@ -178,7 +178,7 @@ class _Placer:
         for index in takings_of(number.source):
             if index not in self.takings:
                 self.takings[index] = len(self.outputs)
-                self.outputs.append(self._taken[index][0])
+                self.outputs.append(self.operators.detached(self._taken[index][0]))
         return Number(number.source)
 
     def _alias(self, part: Tensor, other: Tensor, place: int) -> Place:

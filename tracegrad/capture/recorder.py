@@ -31,6 +31,7 @@ from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.state import install_recorder, paused_recorder, thread
 from tracegrad.dispatch.storage import owner_of
 from tracegrad.dispatch.tensor import Tensor, edge_of, spec_of, version_of
+from tracegrad.errors import InplaceError
 from tracegrad.ir.builder import GraphBuilder
 from tracegrad.ir.graph import (
     BindGrad,
@@ -148,7 +149,7 @@ class OperatorRecorder:
         self._states[id(generator)] = (generator, value, value)
 
     def _place(self, tensor: Tensor) -> Place:
-        carries = edge_of(tensor) is not None
+        carries = _edge(tensor) is not None
         return place_of(tensor._array, id(base_of(tensor)) if carries else 0)
 
     # -- reading --------------------------------------------------------------------
@@ -184,7 +185,7 @@ class OperatorRecorder:
         root = storage.root()
         known = self._known.get((*place[:4], id(root)))
         if not place[4] and known is not None and known[1] == storage.stamp:
-            return self._detached(known[0])
+            return self.detached(known[0])
         if place[4] not in (0, id(root)):
             raise UnknownTensorError("an alias with a gradient of its own")
         value = storage.value
@@ -197,9 +198,10 @@ class OperatorRecorder:
                 )
             for operator, attributes, index in rest:
                 value = self._node(operator, (value,), attributes)[index]
-        return value if place[4] else self._detached(value)
+        return value if place[4] else self.detached(value)
 
-    def _detached(self, value: Value) -> Value:
+    def detached(self, value: Value) -> Value:
+        """Return a value without its gradient."""
         return self._node(OPERATORS["detach"], (value,), {})[0]
 
     def _path_from(self, tensor: Tensor, storage: Storage) -> tuple[Any, ...] | None:
@@ -320,7 +322,7 @@ class OperatorRecorder:
         if self.reason:
             return
         try:
-            carries = edge_of(value) is not None
+            carries = _edge(value) is not None
             self._write(target, self.value_of(value), carries)
         except UnknownTensorError as unknown:
             self.fail(f"an in-place operator writes {unknown}")
@@ -452,7 +454,7 @@ class OperatorRecorder:
         self._storages[id(owner)] = storage
         self._know(place, value, storage)
 
-    # -- the end ------------------------------------------------------------------------
+    # -- the end ----------------------------------------------------------------------
 
     def storage_of(self, tensor: Tensor) -> Storage | None:
         """Return what is known of the memory of `tensor`."""
@@ -508,6 +510,20 @@ class OperatorRecorder:
                 self.builder.rename(write.value, f"{write.target.name}_grad")
 
 
+def _edge(tensor: Tensor) -> Any:
+    """Return the tape position of a tensor.
+
+    Raises
+    ------
+    UnknownTensorError
+        If it is a view that lost it. Eager mode asks only where gradients are wanted.
+    """
+    try:
+        return edge_of(tensor)
+    except InplaceError as error:
+        raise UnknownTensorError("a view that lost its place on the tape") from error
+
+
 def _plain(operands: Sequence[Any]) -> Sequence[Any]:
     """Return the operands with numbers in place of their stand-ins."""
     return [plain(o) if isinstance(o, StandIn) else o for o in operands]
@@ -523,5 +539,5 @@ def _will_carry(operator: OpDef, operands: Sequence[Any], tensor: Tensor) -> boo
 
 def _carries(operand: Any) -> bool:
     if isinstance(operand, Tensor):
-        return edge_of(operand) is not None
+        return _edge(operand) is not None
     return operand.__class__ is tuple and any(map(_carries, operand))

@@ -49,7 +49,8 @@ class Standing(NamedTuple):
     view: tuple[Any, ...] | None
 
     def __str__(self) -> str:
-        dtype, shape, strides = self.form
+        dtype, shape, steps = self.form
+        strides = tuple(step // dtype.itemsize for step in steps)
         text = f"{from_numpy_dtype(dtype).name}{list(shape)}"
         if self.kind is not Tensor and self.kind.__name__ != "Parameter":
             text = f"{self.kind.__name__} {text}"

@@ -11,7 +11,7 @@ from tracegrad.compiler import DerivedProgram
 from tracegrad.dispatch.entry import Edge, Node, SavedTensor, next_sequence
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.tensor import Tensor, edge_of, version_of, wrap
-from tracegrad.errors import GradientError, TracegradError
+from tracegrad.errors import GradientError
 from tracegrad.ir.interpreter import interpret
 from tracegrad.spec import TensorSpec
 
@@ -119,16 +119,20 @@ class CapturedEntry(Node):
                 f"{self.name()}: backward went through here already and what it had "
                 "saved is freed; pass retain_graph=True to the first backward"
             )
-        cts = self._cotangents(ct)
+        parts = ct if ct.__class__ is list else [ct]
+        given = {k for k, part in enumerate(parts) if part is not None}
+        cts = self._cotangents(parts)
         found = self._differentiable(cts) if create_graph else self._computed(cts)
         return [
             (edge, grad)
-            for edge, grad in zip(self.edges, found, strict=True)
-            if edge is not None
+            for edge, grad, leading in zip(
+                self.edges, found, self.program.leading, strict=True
+            )
+            # What no cotangent leads to has no gradient, which is not one of zeros.
+            if edge is not None and not given.isdisjoint(leading)
         ]
 
-    def _cotangents(self, ct: Any) -> list[Tensor]:
-        parts = ct if ct.__class__ is list else [ct]
+    def _cotangents(self, parts: Sequence[Any]) -> list[Tensor]:
         values = self.program.derived.cotangents
         return [
             _zeros(value.spec) if part is None else part
@@ -141,7 +145,7 @@ class CapturedEntry(Node):
         arrays += [ct._array for ct in cts]
         try:
             results, _ = self.program.backward().executable(arrays)
-        except TracegradError:
+        except Exception:
             return self._interpreted(arrays)
         return [wrap(array) for array in results]
 

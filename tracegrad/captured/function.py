@@ -23,7 +23,7 @@ from tracegrad.compiler import DerivedProgram, compile_graph
 from tracegrad.config import config
 from tracegrad.dispatch.state import thread
 from tracegrad.dtypes import get_default_dtype
-from tracegrad.errors import CaptureError
+from tracegrad.errors import CaptureError, NumberNeededError
 from tracegrad.ir.graph import Graph
 
 # Beyond this many programs, or kinds of calls that run eagerly, nothing is recorded.
@@ -83,13 +83,10 @@ class CapturedFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function: a program where one fits, else a recorded eager call."""
-        if (
-            thread.recorder is not None
-            or thread.transforms
-            or thread.anomaly
-        ):
+        if thread.recorder is not None or thread.transforms or thread.anomaly:
             return self.eager(*args, **kwargs)
         mode = thread.grad_enabled, get_default_dtype(), thread.inference
+        left: dict[int, Any] = {}
         for specialization in self.specializations:
             if specialization.mode != mode:
                 continue
@@ -104,13 +101,14 @@ class CapturedFunction:
             if result.__class__ is not Left:
                 self._last = specialization
                 return result
+            left[id(specialization)] = result.check
             self._changes.left(result.check)
             self._explanation.left(specialization, result.check)
         if not self._lock.acquire(blocking=False):
             # Another thread records; waiting for it could be waiting for ever.
             return self.eager(*args, **kwargs)
         try:
-            return self._missed(args, kwargs, mode)
+            return self._missed(args, kwargs, mode, left)
         finally:
             self._lock.release()
 
@@ -121,12 +119,16 @@ class CapturedFunction:
     # -- calls without a program ------------------------------------------------------
 
     def _missed(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], mode: Mode
+        self,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        mode: Mode,
+        left: Mapping[int, Any],
     ) -> Any:
         if self._is_known_eager(args, kwargs, mode):
             return self._eagerly(args, kwargs)
         call = (self.eager, args, kwargs)
-        misses = self._changes.misses(self.specializations, call, mode)
+        misses = self._changes.misses(self.specializations, call, mode, left)
         reason = self._why_no_more()
         if reason:
             self._explanation.fell_back(reason)
@@ -180,7 +182,7 @@ class CapturedFunction:
             journal.undo()
         self._keep(recording, mode, [])
 
-    # -- programs -----------------------------------------------------------------------
+    # -- programs ---------------------------------------------------------------------
 
     def _keep(self, recording: Recording, mode: Mode, misses: list[str]) -> None:
         reason = recording.reason
@@ -192,7 +194,10 @@ class CapturedFunction:
         assert recording.graph is not None
         try:
             specialization = self._specialized(recording, recording.graph, mode)
-        except Exception as error:
+        except NumberNeededError:
+            self._changes.fix(recording.numbers)
+            return
+        except Exception as error:  # whatever it is, eager mode works
             self._refused(recording, mode, error)
             return
         self.specializations.append(specialization)
@@ -227,7 +232,7 @@ class CapturedFunction:
             warnings.warn(f"{_name_of(self.eager)} runs eagerly, {said}", stacklevel=6)
         self._stay_eager(recording, mode, said)
 
-    # -- what it looks like ---------------------------------------------------------------
+    # -- what it looks like -----------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
         """Find what else the function has: a captured module's parameters, say."""

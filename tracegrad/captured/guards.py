@@ -5,7 +5,7 @@ takes, or None at the first difference. A step that isn't there any more (an att
 deleted, a list shortened) is a difference too.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
@@ -119,22 +119,33 @@ class CompiledGuards:
         """
         return CompiledGuards(tuple(guards), tuple(leaves), distinct)
 
-    def first_miss(
+    def misses(
         self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> Miss | None:
-        """The first guard that fails, with what was and what is; None if none does."""
+    ) -> Iterator[Miss]:
+        """Iterate over the guards that fail, with what was and what is."""
         environment = Environment(function, args, kwargs)
         for guard in self._guards:
             miss = _miss_of_guard(guard, environment)
             if miss is not None:
-                return miss
+                yield miss
         for leaf in self._leaves:
             miss = _miss_of_leaf(leaf, environment)
             if miss is not None:
-                return miss
+                yield miss
         if self._distinct:
-            return _miss_of_distinct(self._leaves, environment)
-        return None
+            try:
+                miss = _miss_of_distinct(self._leaves, environment)
+            except _GONE_ERRORS:
+                # Said already: a leaf is not there.
+                miss = None
+            if miss is not None:
+                yield miss
+
+    def first_miss(
+        self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Miss | None:
+        """The first guard that fails, with what was and what is; None if none does."""
+        return next(self.misses(function, args, kwargs), None)
 
     def explain_miss(
         self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, final
 
 from tracegrad.capture.paths import (
@@ -40,9 +40,15 @@ class Changes:
 
     def __init__(self) -> None:
         self.numbers: set[Path] = set()
+        self._fixed: set[Path] = set()
         self._seen: Counter[Path] = Counter()
         # Lines whose number, taken out of a tensor, was found to be another one.
         self._unsteady: set[str] = set()
+
+    def fix(self, numbers: Iterable[Path]) -> None:
+        """Guard the values of numbers from now on: programs can't take them in."""
+        self._fixed.update(numbers)
+        self.numbers -= self._fixed
 
     def left(self, check: Any) -> None:
         """Note that a check found another value."""
@@ -64,25 +70,38 @@ class Changes:
         programs: Sequence[Specialization],
         call: tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]],
         mode: tuple[Any, ...],
+        left: Mapping[int, Any],
     ) -> list[str]:
-        """Return why the programs do not fit a call; notes the numbers that changed."""
-        reasons = []
-        paths = []
+        """Return why a call does not fit the program that it fits best.
+
+        Notes the numbers that changed.
+
+        Parameters
+        ----------
+        programs : sequence of Specialization
+        call : tuple
+            Function, positional and keyword arguments.
+        mode : tuple
+        left : dict of int to Check
+            By identity of a program, the check that sent the call away.
+        """
+        best: list[Miss] | None = None
+        reasons: list[str] = []
         for program in programs:
             if program.mode != mode:
-                reasons.append(_of_mode(program.mode, mode))
+                if not reasons:
+                    reasons = [_of_mode(program.mode, mode)]
                 continue
-            miss = program.guards.first_miss(*call)
-            if miss is None:
-                reasons.append(_LEFT)
-                continue
-            if miss.path is not None:
-                paths.append(miss.path)
-            if is_changed_number(miss, call):
+            misses = list(program.guards.misses(*call))
+            if best is None or len(misses) <= len(best):
+                best = misses
+                reasons = [str(miss) for miss in misses]
+                if not misses:
+                    reasons = [_of_check(left.get(id(program)))]
+        for miss in best or ():
+            if miss.path not in self._fixed and is_changed_number(miss, call):
                 self.numbers.add(miss.path)  # type: ignore[arg-type]
-            reasons.append(str(miss))
-        # What the newest program found: what older ones found may be settled since.
-        self._seen.update(paths[-1:])
+        self._seen.update(m.path for m in (best or ())[:1] if m.path is not None)
         return reasons
 
     def too_many(self) -> str:
@@ -93,7 +112,12 @@ class Changes:
         return ""
 
 
-_LEFT = "the inputs share memory in another way, or a value taken from a tensor differs"
+def _of_check(check: Any) -> str:
+    if check is None:
+        return "the inputs share memory in another way"
+    return f"the value that is taken from a tensor at {check.location} is another one"
+
+
 _MODES = ("gradients on", "default dtype", "inference mode")
 
 

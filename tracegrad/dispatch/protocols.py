@@ -40,7 +40,7 @@ class Recorder(Protocol):
         """Note that a generator's state goes to or comes from Python."""
 
     def touches(self, tensor: Any, what: str, hook: bool = False) -> None:
-        """Note that hooks, or the place on the tape, of a tensor are about to change."""
+        """Note that hooks, or the tape position, of a tensor are about to change."""
 
     def backward(self, edges: Sequence[Any], needed: set[Any] | None) -> None:
         """Note that cotangents are about to flow back from `edges`."""

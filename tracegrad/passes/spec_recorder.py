@@ -13,7 +13,7 @@ from typing import Any, final
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.state import install_recorder, thread
 from tracegrad.dispatch.tensor import Tensor, spec_of, wrap
-from tracegrad.errors import CaptureError
+from tracegrad.errors import CaptureError, NumberNeededError
 from tracegrad.ir.builder import GraphBuilder
 from tracegrad.ir.graph import Graph, Node, Operand, Value
 from tracegrad.location import Location
@@ -41,7 +41,7 @@ class NumberStandIn:
 
 def _refusing(name: str) -> Any:
     def refuse(self: Any, *args: Any) -> Any:
-        raise CaptureError(
+        raise NumberNeededError(
             f"a derivative rule looks at a number that changes from call to call "
             f"({name.strip('_')})"
         )

@@ -122,6 +122,20 @@ def _carrying(graph: Graph) -> set[Value]:
     return found
 
 
+def reached_inputs(graph: Graph, output: Value) -> set[Value]:
+    """Return the inputs that a gradient from `output` gets to, be it zero."""
+    carrying = _carrying(graph)
+    reached = {output}
+    for node in reversed(graph.nodes):
+        if not any(v in reached for v in node.results):
+            continue
+        for index, operand in enumerate(node.inputs):
+            if _tracked(node, index, carrying):
+                parts = operand if isinstance(operand, tuple) else (operand,)
+                reached.update(v for v in parts if v in carrying)
+    return {v for v in graph.inputs if v in reached}
+
+
 def _is_differentiable(value: Value) -> bool:
     spec = value.spec
     return isinstance(spec, TensorSpec) and spec.dtype.kind in ("float", "complex")

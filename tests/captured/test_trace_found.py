@@ -1,0 +1,90 @@
+"""What the random programs found, each as a test of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tracegrad as tg
+from tests.captured.compare import compare_calls, ran
+
+
+def leaf(*values: float) -> tg.Tensor:
+    return tg.tensor(list(values), requires_grad=True)
+
+
+def test_an_input_that_no_gradient_leads_to_gets_none() -> None:
+    captured = tg.trace(lambda x, w: (x * 2, w * 2, w.sum().item()))
+    for _ in range(3):
+        x, w = leaf(1.0), leaf(2.0)
+        captured(x, w)[0].sum().backward()
+        assert x.grad.tolist() == [2.0]
+        assert w.grad is None
+    assert ran(captured)
+
+
+def test_a_gradient_of_zeros_is_one() -> None:
+    captured = tg.trace(lambda x: (x.floor(), x * 2))
+    for _ in range(3):
+        x = leaf(1.5)
+        captured(x)[0].sum().backward()
+        assert x.grad.tolist() == [0.0]
+
+
+def test_a_view_that_lost_its_place_used_without_gradient() -> None:
+    def f(x: tg.Tensor) -> Any:
+        part = x.unbind(0)[1]
+        x.sin_()
+        return part.data * 1, part.detach() + 1
+
+    compare_calls(f, lambda: [(leaf(k, 2.0) * 1,) for k in (1.0, 2.0, 3.0)])
+
+
+def test_a_number_that_changes_in_a_derivative() -> None:
+    def f(x: tg.Tensor, k: float) -> tg.Tensor:
+        return (x * k).sin()
+
+    captured = compare_calls(
+        f, lambda: [(leaf(1.0, 2.0), k) for k in (0.5, 2.0, 3.0, 4.0)], backward=True
+    )
+    assert len(captured.specializations) == 2, captured.explain()
+
+
+def test_a_rule_that_looks_at_a_number_that_changes() -> None:
+    compare_calls(
+        lambda x, k: (tg.clamp(x, max=k), x**k, k / x),
+        lambda: [(leaf(1.0, 2.0), k) for k in (0.5, 2.0, 3.0, 4.0)],
+        backward=True,
+    )
+
+
+def test_a_view_made_after_its_base_was_written() -> None:
+    def f(x: tg.Tensor) -> Any:
+        x.add_(1)
+        with tg.no_grad():
+            part = x[1:]
+        return x.chunk(2)[1], part, x * 2
+
+    captured = compare_calls(
+        f, lambda: [(leaf(k, 2.0) * 1,) for k in (1.0, 2.0, 3.0)], backward=True
+    )
+    assert ran(captured)
+
+
+def test_the_version_of_data_that_was_written() -> None:
+    def f(x: tg.Tensor) -> Any:
+        same = x.data
+        same.mul_(2)
+        return same, same[1:]
+
+    captured = compare_calls(
+        f, lambda: [(tg.tensor([k, 2.0]),) for k in (1.0, 2.0, 3.0)]
+    )
+    assert ran(captured)
+
+
+def test_what_is_loaded_when_first_asked_for() -> None:
+    """`tg.nn` is in its module only afterwards: no reason for another program."""
+    captured = tg.trace(lambda x: tg.nn.functional.relu(x))
+    for _ in range(3):
+        captured(tg.ones(1))
+    assert len(captured.specializations) == 1
