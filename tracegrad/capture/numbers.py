@@ -50,7 +50,7 @@ class Taken:
 Source: TypeAlias = Leaf | Computed | Taken
 
 
-def evaluate(source: Any, leaves: Sequence[Any], taken: Sequence[Any] = ()) -> Any:
+def evaluate(source: Any, leaves: Sequence[Any], taken: Any = ()) -> Any:
     """Return the number for the leaves of a call, and what it took from tensors."""
     if isinstance(source, Leaf):
         return leaves[source.index]

@@ -216,7 +216,7 @@ def _is_simple(result: Any) -> bool:
     kind = type(result)
     return (
         hasattr(result, "__dict__")
-        and kind.__new__ is object.__new__
+        and not any("__new__" in vars(cls) for cls in kind.__mro__[:-1])
         and kind.__setattr__ in (object.__setattr__, kind.__dict__.get("__setattr__"))
         and set(vars(result)) == {f.name for f in dataclasses.fields(result)}
     )

@@ -40,9 +40,9 @@ class Places:
         For each part of the result its place.
     grads : tuple of (int, int or None)
         Which inputs' ``.grad`` is bound, and to the tensor at which place.
-    moved : tuple of (int, int or None)
+    moved : tuple of (int, Fresh)
         Which inputs have another tape position, and the output that is their value
-        now; None where no gradient reaches that value.
+        now.
     outputs : tuple of Value
         Of the graph.
     takings : dict of int to int
@@ -55,6 +55,12 @@ class Places:
     moved: tuple[tuple[int, Fresh], ...]
     outputs: tuple[Value, ...]
     takings: dict[int, int]
+
+    @property
+    def is_differentiable(self) -> bool:
+        """Whether backward can go through the call."""
+        places = [*self.places, *(place for _, place in self.moved)]
+        return any(isinstance(p, Fresh) and p.tape == "live" for p in places)
 
 
 def placed(

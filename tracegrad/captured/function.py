@@ -12,7 +12,6 @@ from typing import Any, final
 
 from tracegrad.capture.handlers import register_handler
 from tracegrad.capture.journal import Journal
-from tracegrad.capture.outputs import Fresh
 from tracegrad.capture.paths import Attribute
 from tracegrad.capture.session import Recording, record_call
 from tracegrad.captured.explain import Explanation
@@ -217,7 +216,8 @@ class CapturedFunction:
         self, recording: Recording, graph: Graph, mode: Mode
     ) -> Specialization:
         target = self.target or config.target
-        if is_differentiable(recording):
+        assert recording.places is not None
+        if recording.places.is_differentiable:
             derived = DerivedProgram(graph, target)
             return Specialization(recording, derived.forward, derived, mode)
         return Specialization(recording, compile_graph(graph, target), None, mode)
@@ -284,14 +284,6 @@ class CapturedFunction:
             self._explanation = Explanation(_name_of(self.eager))
         self._has_warned = False
         self._last = None
-
-
-def is_differentiable(recording: Recording) -> bool:
-    """Return whether backward can go through a call."""
-    handed = recording.places
-    assert handed is not None
-    places = [*handed.places, *(place for _, place in handed.moved)]
-    return any(isinstance(p, Fresh) and p.tape == "live" for p in places)
 
 
 def _is_importable(captured: CapturedFunction) -> bool:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from tracegrad.capture.journal import Journal
-from tracegrad.capture.outputs import Fresh
 from tracegrad.capture.session import Recording, record_call
 from tracegrad.captured.function import CapturedFunction
 from tracegrad.cli import inputs
@@ -194,9 +193,9 @@ def _text(recording: Recording, options: argparse.Namespace) -> str:
 
 def _derived(recording: Recording) -> Derived | None:
     """Return forward and backward graphs, where the call is one entry of the tape."""
-    is_live = any(isinstance(p, Fresh) and p.tape == "live" for p in recording.places)
     assert recording.graph is not None
-    return derive(recording.graph) if is_live else None
+    assert recording.places is not None
+    return derive(recording.graph) if recording.places.is_differentiable else None
 
 
 def _source(recording: Recording, emit: Callable[[Program], Source]) -> str:
