@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tracegrad as tg
-from tests.ops import checks, samples
+from tests.ops import checks, derivative_checks, samples
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.func import grad, jvp, vmap
@@ -24,8 +24,8 @@ NAMES = [
 DIFFERENTIABLE = [
     name
     for name in NAMES
-    if checks.is_differentiable(OPERATORS[name])
-    and checks.gradient_dtypes(OPERATORS[name])
+    if derivative_checks.is_differentiable(OPERATORS[name])
+    and derivative_checks.gradient_dtypes(OPERATORS[name])
 ]
 SIZE = 3
 
@@ -120,7 +120,7 @@ def test_vmap(operator: OpDef) -> None:
 
 
 def _differentiable_samples(operator: OpDef) -> list[samples.Sample]:
-    return samples.samples(operator, checks.gradient_dtypes(operator)[0])
+    return samples.samples(operator, derivative_checks.gradient_dtypes(operator)[0])
 
 
 def _by_first_float(program: Program) -> int | None:

@@ -51,9 +51,9 @@ class Entry:
     def sources(self) -> list[str]:
         """Return the helpers that it calls, then its own loop."""
         facts = self.operator.facts["pointwise"]
-        dtype, result = self.operands[-1], self.result
+        dtype = self.operands[-1]
         helpers = [
-            filled(C_HELPERS[name], dtype, result)
+            filled(C_HELPERS[name], dtype)
             for name in facts.c_helpers
             if f"{name}_" in self._text()
         ]
@@ -64,7 +64,7 @@ class Entry:
     def _text(self) -> str:
         text = text_for(self.operator.facts["pointwise"].c, self.operands[-1])
         assert text is not None
-        return filled(text, self.operands[-1], self.result)
+        return filled(text, self.operands[-1])
 
     def _loop(self) -> str:
         names = self.operator.facts["pointwise"].names
@@ -85,9 +85,9 @@ class Entry:
         )
 
 
-def filled(text: str, dtype: DType, result: DType) -> str:
+def filled(text: str, dtype: DType) -> str:
     """Return a text with the placeholders of types replaced."""
-    for name, value in fields(dtype, result).items():
+    for name, value in fields(dtype).items():
         text = text.replace("{" + name + "}", value)
     return text
 

@@ -48,9 +48,11 @@ def operands(entry: c_texts.Entry) -> list[Any]:
     arrays = [
         np.array(c, d.numpy) for c, d in zip(columns, entry.operands, strict=True)
     ]
-    fails = entry.operator.facts["pointwise"].fails
-    if fails and entry.operands[-1].kind == "int":
-        keep = arrays[1] != 0
+    facts = entry.operator.facts["pointwise"]
+    refused = facts.failure(entry.operands[-1])
+    if refused is not None:
+        named = dict(zip(facts.names, arrays, strict=True))
+        keep = ~eval(refused.replace("{", "").replace("}", ""), {}, named)
         arrays = [np.ascontiguousarray(a[keep]) for a in arrays]
     return arrays
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tracegrad as tg
-from tests.ops import checks
+from tests.ops import checks, derivative_checks
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.rules import times
 from tracegrad.dispatch.tensor import Tensor
@@ -51,11 +51,11 @@ ALL = (
     checks.check_broadcast,
     checks.check_forms,
     checks.check_purity,
-    checks.check_vjp,
-    checks.check_jvp,
-    checks.check_second,
-    checks.check_saved,
-    checks.check_gradient_dtypes,
+    derivative_checks.check_vjp,
+    derivative_checks.check_jvp,
+    derivative_checks.check_second,
+    derivative_checks.check_saved,
+    derivative_checks.check_gradient_dtypes,
 )
 
 
@@ -75,26 +75,26 @@ def test_a_right_operator_passes(define: Callable[..., OpDef]) -> None:
 
 def test_wrong_derivative(define: Callable[..., OpDef]) -> None:
     operator = define(derivative=lambda input: tg.cosh(input) * 1.001)
-    assert fails(checks.check_vjp, operator)
-    assert fails(checks.check_jvp, operator)
+    assert fails(derivative_checks.check_vjp, operator)
+    assert fails(derivative_checks.check_jvp, operator)
 
 
 def test_wrong_second_derivative(define: Callable[..., OpDef]) -> None:
     operator = define(derivative=lambda input: tg.cosh(input.detach()))
-    assert not fails(checks.check_vjp, operator)
-    assert fails(checks.check_second, operator)
+    assert not fails(derivative_checks.check_vjp, operator)
+    assert fails(derivative_checks.check_second, operator)
 
 
 def test_jvp_unlike_vjp(define: Callable[..., OpDef]) -> None:
     operator = define().jvp(input=lambda t, input: t * tg.sinh(input))
-    assert not fails(checks.check_vjp, operator)
-    assert fails(checks.check_jvp, operator)
+    assert not fails(derivative_checks.check_vjp, operator)
+    assert fails(derivative_checks.check_jvp, operator)
 
 
 def test_missing_jvp(define: Callable[..., OpDef]) -> None:
     operator = define()
     operator.jvp_rules.clear()
-    assert fails(checks.check_jvp, operator)
+    assert fails(derivative_checks.check_jvp, operator)
 
 
 def test_wrong_complex_derivative(define: Callable[..., OpDef]) -> None:
@@ -104,7 +104,7 @@ def test_wrong_complex_derivative(define: Callable[..., OpDef]) -> None:
         lambda input: tg.conj(input) * 2,
         lambda z: z * z.conjugate(),
     )
-    assert fails(checks.check_vjp, operator)
+    assert fails(derivative_checks.check_vjp, operator)
 
 
 def test_wrong_value(define: Callable[..., OpDef]) -> None:
@@ -162,7 +162,7 @@ def test_tensor_saved_for_nothing(define: Callable[..., OpDef]) -> None:
         return replace(plan(*key), saved_operands=(0,), saved_results=(0,))
 
     operator.plan = generous  # type: ignore[method-assign]
-    assert fails(checks.check_saved, operator)
+    assert fails(derivative_checks.check_saved, operator)
 
 
 def test_silence_is_reported() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tracegrad as tg
-from tests.ops import captured, checks, samples
+from tests.ops import captured, checks, derivative_checks, samples
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 
 NAMES = samples.tested()
@@ -19,7 +19,8 @@ POINTWISE = [n for n in NAMES if OPERATORS[n].family == "pointwise"]
 DIFFERENTIABLE = [
     n
     for n in NAMES
-    if checks.is_differentiable(OPERATORS[n]) and checks.gradient_dtypes(OPERATORS[n])
+    if derivative_checks.is_differentiable(OPERATORS[n])
+    and derivative_checks.gradient_dtypes(OPERATORS[n])
 ]
 
 
@@ -64,27 +65,27 @@ def test_purity(operator: OpDef) -> None:
 
 @_over(DIFFERENTIABLE)
 def test_vjp(operator: OpDef) -> None:
-    checks.check_vjp(operator)
+    derivative_checks.check_vjp(operator)
 
 
 @_over([n for n in DIFFERENTIABLE if OPERATORS[n].body is None])
 def test_jvp(operator: OpDef) -> None:
-    checks.check_jvp(operator)
+    derivative_checks.check_jvp(operator)
 
 
 @_over(DIFFERENTIABLE)
 def test_second_derivative(operator: OpDef) -> None:
-    checks.check_second(operator)
+    derivative_checks.check_second(operator)
 
 
 @_over([n for n in DIFFERENTIABLE if OPERATORS[n].body is None])
 def test_saved(operator: OpDef) -> None:
-    checks.check_saved(operator)
+    derivative_checks.check_saved(operator)
 
 
 @_over([n for n in POINTWISE if n in DIFFERENTIABLE])
 def test_gradient_dtypes(operator: OpDef) -> None:
-    checks.check_gradient_dtypes(operator)
+    derivative_checks.check_gradient_dtypes(operator)
 
 
 STATIC = [n for n in NAMES if captured.has_known_sizes(OPERATORS[n])]

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import tracegrad as tg
-from tests.ops import checks
+from tests.ops import checks, derivative_checks
 from tests.ops.samples import Sample, call, samples, tensors
 from tests.ops.samples import tested as names_to_check
 from tracegrad.dispatch import bind
@@ -136,8 +136,8 @@ def check_fallback(operator: OpDef, sample: Sample) -> None:
     [
         n
         for n in NAMES
-        if checks.is_differentiable(OPERATORS[n])
-        and checks.gradient_dtypes(OPERATORS[n])
+        if derivative_checks.is_differentiable(OPERATORS[n])
+        and derivative_checks.gradient_dtypes(OPERATORS[n])
     ],
 )
 def test_backward(name: str) -> None:
