@@ -88,3 +88,28 @@ def test_what_is_loaded_when_first_asked_for() -> None:
     for _ in range(3):
         captured(tg.ones(1))
     assert len(captured.specializations) == 1
+
+
+def test_an_alias_of_what_is_written_is_saved_as_it_was() -> None:
+    def f(x: tg.Tensor, same: tg.Tensor) -> Any:
+        x.sin_()
+        return same, x
+
+    def make() -> Any:
+        return [((x := leaf(k, 2.0) * 1), x.detach()) for k in (1.0, 2.0, 3.0)]
+
+    assert ran(compare_calls(f, make, backward=True))
+
+
+def test_what_is_copied_from_a_leaf_is_none() -> None:
+    def f(x: tg.Tensor, w: tg.Tensor) -> tg.Tensor:
+        x.copy_(w)
+        return x
+
+    captured = compare_calls(
+        f, lambda: [(tg.ones(2), leaf(k, 2.0)) for k in (1.0, 2.0, 3.0)], backward=True
+    )
+    assert ran(captured)
+    x, w = tg.ones(2), leaf(1.0, 2.0)
+    f(x, w)
+    assert not x.is_leaf

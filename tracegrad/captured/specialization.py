@@ -11,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
-from tracegrad.capture.memory import memory_pattern
+from tracegrad.capture.memory import memory_pattern, share_memory
 from tracegrad.capture.numbers import evaluate
 from tracegrad.capture.outputs import (
     AliasOf,
@@ -120,10 +120,18 @@ class Specialization:
         self._bumps = recording.bumps
         position = {leaf.value: i for i, leaf in enumerate(recording.inputs)}
         writes = self.graph.writes
+        targets = [position[w.target] for w in writes if isinstance(w, WriteStorage)]
+        # Whose memory the commit changes: that of the targets, by whatever name.
         self._written = frozenset(
-            position[w.target] for w in writes if isinstance(w, WriteStorage)
+            i
+            for i in self._tensors
+            for j in targets
+            if share_memory(examples[i]._array, examples[j]._array)
         )
         self._states = [position[w.target] for w in writes if isinstance(w, WriteState)]
+        self._tensor_leaves = [
+            i for i, leaf in enumerate(outside) if isinstance(leaf.example, Tensor)
+        ]
         self._pattern = _sharing([examples[i] for i in self._tensors])
         _refuse_lost_gradients(recording, derived)
 
@@ -135,7 +143,7 @@ class Specialization:
         if leaves is None or not self._written:
             # Shared memory is nobody's business where nothing is written.
             return leaves
-        tensors = [x for x in leaves if isinstance(x, Tensor)]
+        tensors = [leaves[i] for i in self._tensor_leaves]
         return leaves if _sharing(tensors) == self._pattern else None
 
     def run(self, leaves: tuple[Any, ...]) -> Any:

@@ -58,10 +58,13 @@ def _expanded(target: Tensor, value: Tensor, name: str) -> Tensor:
 def _replacing(target: Tensor, value: Tensor) -> Tensor:
     """Return `value` as an operator's result whose derivative by `target` is zero.
 
-    So what was overwritten gets a gradient of zeros, not none.
+    So what was overwritten gets a gradient of zeros, not none; and the target gets a
+    place of its own on the tape, not that of `value`.
     """
-    if not thread.grad_enabled or edge_of(value) is None or edge_of(target) is None:
+    if not thread.grad_enabled or edge_of(value) is None:
         return value
+    if edge_of(target) is None:
+        return OPERATORS["alias"](value)  # type: ignore[no-any-return]
     if value.dtype is not target.dtype:
         value = OPERATORS["cast"](value, target.dtype)
     return OPERATORS["view_write"](target, value, ())  # type: ignore[no-any-return]
