@@ -6,6 +6,7 @@ from typing import Any
 
 import tracegrad as tg
 from tests.captured.compare import compare_calls, ran
+from tracegrad import nn
 
 
 def leaf(*values: float) -> tg.Tensor:
@@ -113,3 +114,37 @@ def test_what_is_copied_from_a_leaf_is_none() -> None:
     x, w = tg.ones(2), leaf(1.0, 2.0)
     f(x, w)
     assert not x.is_leaf
+
+
+def test_backward_reads_a_saved_view_of_a_tensor_that_is_gone() -> None:
+    w = leaf(0.1, 0.2, 0.3, 0.4)
+
+    def step(x: tg.Tensor) -> Any:
+        w.grad = None
+        h = (w * x).exp().view(2, 2)
+        h = h @ h
+        h.flatten().view(4).sin().sum().backward()
+        return w.grad
+
+    captured = compare_calls(step, lambda: [(tg.tensor([k] * 4),) for k in (1.0, 2.0)])
+    assert ran(captured), captured.explain()
+
+
+def test_a_small_convolutional_step_is_captured() -> None:
+    tg.manual_seed(0)
+    model = nn.Sequential(
+        nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(8, 3)
+    )
+    optimizer = tg.optim.Adam(model.parameters(), lr=0.01)
+
+    def step(x: tg.Tensor, y: tg.Tensor) -> tg.Tensor:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    captured = tg.trace(step)
+    for _ in range(3):
+        captured(tg.ones(2, 1, 6, 6), tg.tensor([0, 2]))
+    assert ran(captured), captured.explain()

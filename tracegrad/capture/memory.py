@@ -39,6 +39,8 @@ class Storage:
         The current value of the whole.
     root : weak reference to Tensor
         The tensor whose gradient `value` carries.
+    root_id : int
+        Its identity, also when it is gone: what was saved of it is still known by it.
     stamp : int
         Counts the writes.
     input : Value or None
@@ -55,6 +57,10 @@ class Storage:
     stamp: int = 0
     input: Value | None = None
     regions: set[Place] = field(default_factory=set)
+    root_id: int = 0
+
+    def __post_init__(self) -> None:
+        self.root_id = id(self.root())
 
 
 def place_of(array: Any, tape: int) -> Place:

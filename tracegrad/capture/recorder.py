@@ -182,11 +182,10 @@ class OperatorRecorder:
 
     def _derive(self, tensor: Tensor, place: Place, storage: Storage) -> Value:
         """Return the value of a view of what the storage holds now."""
-        root = storage.root()
-        known = self._known.get((*place[:4], id(root)))
+        known = self._known.get((*place[:4], storage.root_id))
         if not place[4] and known is not None and known[1] == storage.stamp:
             return self.detached(known[0])
-        if place[4] not in (0, id(root)):
+        if place[4] not in (0, storage.root_id):
             raise UnknownTensorError("an alias with a gradient of its own")
         value = storage.value
         if not same_region(place, storage.base_place):
