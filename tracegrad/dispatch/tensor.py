@@ -337,7 +337,7 @@ class Tensor:
             )
         if thread.recorder is not None and self.dtype.kind != "bool":
             # Only the truth is taken into Python, not the value.
-            return bool((self != 0).item())  # type: ignore[attr-defined]
+            return bool(self.ne(0).item())  # type: ignore[attr-defined]
         return bool(self.item())
 
     def __int__(self) -> int:
