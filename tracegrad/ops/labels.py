@@ -5,14 +5,13 @@ The classes are in dimension 1, or in dimension 0 of a vector.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bfloat16, float16, float32
-from tracegrad.errors import DTypeError
+from tracegrad.errors import DTypeError, ShapeError
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._indices import check_elements
 from tracegrad.ops.arithmetic import add, mul
@@ -24,6 +23,7 @@ from tracegrad.ops.reductions import sum as sum_
 from tracegrad.ops.selection import where
 from tracegrad.ops.shaping import fit, zeros_of
 from tracegrad.ops.views import unsqueeze
+from tracegrad.sizes import shape_text
 from tracegrad.spec import TensorSpec
 
 
@@ -36,29 +36,32 @@ def _examples(rng: Any) -> Any:
     ]
 
 
-def _check(name: str, input: TensorSpec) -> None:
+def _check(name: str, input: TensorSpec, target: TensorSpec) -> None:
     if input.dtype.kind != "float":
         raise DTypeError(f"{name} takes a floating tensor, not {input.dtype.name}")
-
-
-def _rows(input: Any, target: Any) -> tuple[int, int, int]:
-    """Return the sizes before, of and behind the classes."""
-    if input.ndim == 1:
-        return 1, input.shape[0], 1
-    return input.shape[0], input.shape[1], math.prod(input.shape[2:])
+    if target.dtype.kind != "int":
+        raise DTypeError(f"{name}: labels must be integers, not {target.dtype.name}")
+    dim = 0 if input.ndim == 1 else 1
+    if not input.ndim or target.shape != input.shape[:dim] + input.shape[dim + 1 :]:
+        raise ShapeError(
+            f"{name}: labels of shape {shape_text(target.shape)} do not fit an input of "
+            f"shape {shape_text(input.shape)}"
+        )
 
 
 def _kept_labels(
     xp: Any, target: Any, classes: int, ignore_index: int
 ) -> tuple[Any, Any]:
     """Return the labels, 0 for ignored ones, and which are kept: None if all are."""
-    labels = target.reshape(-1).astype("int64", copy=False)
+    labels = target if target.ndim == 1 else target.reshape(-1)
+    if labels.dtype != xp.int64:
+        labels = labels.astype("int64")
     if not labels.size:
         return labels, None
     # As an unsigned number a negative one is larger than any class.
-    if not 0 <= ignore_index < classes:
-        if int(xp.maximum.reduce(labels.view("uint64"))) < classes:
-            return labels, None
+    largest = int(xp.maximum.reduce(labels.view(xp.uint64)))
+    if largest < classes and not 0 <= ignore_index < classes:
+        return labels, None
     kept = labels != ignore_index
     labels = xp.where(kept, labels, 0)
     check_elements("nll_loss", labels, classes, 1)
@@ -72,33 +75,36 @@ def _places(
 
     Which count is None if all do.
     """
-    before, classes, behind = _rows(input, target)
+    classes = input.shape[0 if input.ndim == 1 else 1]
     labels, kept = _kept_labels(xp, target, classes, ignore_index)
-    places = xp.arange(0, before * classes, classes)
-    if behind == 1:
-        places += labels
-    else:
-        labels = labels.reshape(before, behind)
-        places = (places[:, None] + labels) * behind + xp.arange(behind)
-    count = places.size if kept is None else int(kept.sum())
-    return places.reshape(-1), kept, count
+    if not labels.size:
+        return labels, None, 0
+    count = labels.size if kept is None else int(kept.sum())
+    before = 1 if input.ndim == 1 else input.shape[0]
+    rows = xp.arange(0, before * classes, classes)
+    if labels.size == before:
+        return xp.add(rows, labels, out=rows), kept, count
+    behind = labels.size // before
+    places = (rows[:, None] + labels.reshape(before, behind)) * behind
+    return (places + xp.arange(behind)).reshape(-1), kept, count
 
 
 def _mean_pick_kernel(xp: Any, input: Any, target: Any, ignore_index: int) -> Any:
     places, kept, count = _places(xp, input, target, ignore_index)
     picked = input.reshape(-1).take(places)
-    wide = picked if picked.dtype.itemsize > 2 else picked.astype("float32")
+    if picked.dtype.itemsize == 2:
+        picked = picked.astype("float32")
     if kept is not None:
-        wide = xp.where(kept, wide, wide.dtype.type(0))
+        picked = xp.where(kept, picked, picked.dtype.type(0))
     # From 0, so that a loss of nothing is not -0.
-    total = 0.0 - xp.add.reduce(wide)
-    return xp.asarray(xp.true_divide(total, count), dtype=input.dtype)
+    total = 0.0 - xp.add.reduce(picked)
+    return xp.asarray(total / total.dtype.type(count), dtype=input.dtype)
 
 
 def _mean_pick_abstract(
     input: TensorSpec, target: TensorSpec, ignore_index: int
 ) -> TensorSpec:
-    _check("nll_loss", input)
+    _check("nll_loss", input, target)
     return TensorSpec(input.dtype, (), (), input.device)
 
 
@@ -133,19 +139,19 @@ def _label_errors_kernel(xp: Any, input: Any, target: Any, ignore_index: int) ->
     places, kept, count = _places(xp, input, target, ignore_index)
     result = xp.array(input, copy=True, order="C")
     flat = result.reshape(-1)
-    flat[places] = flat.take(places) - result.dtype.type(1)
-    xp.true_divide(result, result.dtype.type(count), out=result)
+    flat[places] = flat.take(places) - 1
+    xp.true_divide(result, count, out=result)
     if kept is not None:
-        before, classes, behind = _rows(input, target)
-        ignored = xp.logical_not(kept).reshape(before, 1, behind)
-        xp.copyto(result.reshape(before, classes, behind), 0, where=ignored)
+        dim = 0 if input.ndim == 1 else 1
+        ignored = xp.expand_dims(xp.logical_not(kept).reshape(target.shape), dim)
+        xp.copyto(result, 0, where=ignored)
     return result
 
 
 def _label_errors_abstract(
     input: TensorSpec, target: TensorSpec, ignore_index: int
 ) -> TensorSpec:
-    _check("nll_loss", input)
+    _check("nll_loss", input, target)
     return TensorSpec(input.dtype, input.shape, (), input.device)
 
 

@@ -95,9 +95,7 @@ def log_softmax(
     return as_dtype(result, dtype or input.dtype)
 
 
-def pulled_log_softmax(
-    ct: Tensor, out: Tensor, input_spec: Any, dim: int
-) -> Tensor:
+def pulled_log_softmax(ct: Tensor, out: Tensor, input_spec: Any, dim: int) -> Tensor:
     """Return the cotangent of the logits, given that of their log-softmax."""
     result = sub(ct, mul(exp(out), sum_(ct, dim, True)))
     return fit(result, input_spec)

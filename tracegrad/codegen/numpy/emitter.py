@@ -303,7 +303,7 @@ class Emitter:
         self._refusal(node, facts.failure(types[-1]), operands, comment)
         helpers = facts.numpy_helper_texts
         self.library.functions.update(helpers)
-        text = facts.text(types[-1])
+        text = facts.text(types[-1], node.inputs)
         emit_expression(
             self,
             node,
