@@ -58,11 +58,6 @@ class Specialization:
         self.mode = mode
         self.hits = 0
         outside = [leaf for leaf in recording.inputs if leaf.source is None]
-        numbers = [LeafGuard(path, number=True) for path in recording.numbers]
-        self.guards = CompiledGuards.compile(
-            recording.reads.guards, [*map(leaf_guard, outside), *numbers]
-        )
-        self.check = self.guards.check
         self._handed = recording.places
         self._places = recording.places.places
         examples = [leaf.example for leaf in recording.inputs]
@@ -86,6 +81,14 @@ class Specialization:
             i for i, leaf in enumerate(outside) if isinstance(leaf.example, Tensor)
         ]
         self._pattern = _sharing([examples[i] for i in self._tensors])
+        numbers = [LeafGuard(path, number=True) for path in recording.numbers]
+        # Shared memory is nobody's business where nothing is written.
+        apart = bool(self._written) and not self._pattern
+        self._shares = bool(self._written) and bool(self._pattern)
+        self.guards = CompiledGuards.compile(
+            recording.reads.guards, [*map(leaf_guard, outside), *numbers], apart=apart
+        )
+        self.check = self.guards.check
         has_views = any(isinstance(p, AliasOf | ViewOf) for p in self._places)
         self.run_source, self._run = RunWriter(
             recording,
@@ -101,8 +104,7 @@ class Specialization:
     ) -> tuple[Any, ...] | None:
         """Return the leaves if the call is one the program was made for."""
         leaves = self.check(function, args, kwargs)
-        if leaves is None or not self._written:
-            # Shared memory is nobody's business where nothing is written.
+        if leaves is None or not self._shares:
             return leaves
         tensors = [leaves[i] for i in self._tensor_leaves]
         return leaves if _sharing(tensors) == self._pattern else None
