@@ -445,7 +445,7 @@ class Lacks:
 def is_in_class(cls: type, name: str) -> bool:
     """Whether a class or one of its bases holds `name`."""
     # A loop: a guard is run at each call, and a generator costs three times as much.
-    for base in cls.__mro__:
+    for base in cls.__mro__:  # noqa: SIM110
         if name in base.__dict__:
             return True
     return False

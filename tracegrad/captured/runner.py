@@ -76,6 +76,7 @@ class RunWriter:
         self._bumps = recording.bumps
         self._states = states
         self._outputs = len(recording.graph.outputs)
+        self._writes = bool(recording.graph.writes)
         self._lines: list[str] = []
         self._names: dict[str, Any] = {
             "execute": execute,
@@ -106,7 +107,7 @@ class RunWriter:
         self._execute()
         self._make()
         self._finish()
-        self._act()
+        acts = self._act()
         returned = ", ".join(f"t{i}" for i in self._handed.results)
         lines = [
             *before,
@@ -118,7 +119,7 @@ class RunWriter:
             "    return FAILED",
             # One call in C: no signal handler of Python runs between two writes, so
             # that an interrupt sees all or nothing.
-            "exhaust(starmap(call, actions), 0)",
+            *(["exhaust(starmap(call, actions), 0)"] if acts else []),
             f"return build([{returned}])",
         ]
         text = "def run(leaves):\n" + "".join(f"    {line}\n" for line in lines)
@@ -219,9 +220,9 @@ class RunWriter:
         if has_views:
             self._lines += ["add_views(returned, moves)", f"{names}= returned"]
 
-    def _act(self) -> None:
-        """Gather what the commit does, in order."""
-        actions = ["*writes"]
+    def _act(self) -> bool:
+        """Gather what the commit does, in order; return whether there is anything."""
+        actions = ["*writes"] if self._writes else []
         for i, bumps in self._bumps:
             # Guards hold whether an input is an inference tensor, which has no counter.
             if self._examples[i]._counter is not INFERENCE:
@@ -233,7 +234,9 @@ class RunWriter:
         actions += [f"(setattr, x{i}, 'engine', e{i})" for i in self._states]
         if self._names["put_on_tape"]:
             actions.append("*actions_of_moves(moves)")
-        self._lines.append(f"actions = ({', '.join(actions)},)")
+        if actions:
+            self._lines.append(f"actions = ({', '.join(actions)},)")
+        return bool(actions)
 
 
 def _actions_of_moves(moves: Sequence[tuple[Tensor, Any]]) -> list[tuple[Any, ...]]:

@@ -23,7 +23,7 @@ def emit_numpy(program: Program) -> Source:
     emitter = Emitter(program)
     body = emitter.run()
     emitter.library.settle()
-    numbers = name_numbers(body, emitter.names)
+    numbers = emitter.numbers + name_numbers(body, emitter.names)
     defer_writes(body)
     memory = plan(body)
     graph = program.graph
