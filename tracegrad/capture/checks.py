@@ -241,13 +241,15 @@ class HasParts(_Valued):
 
     def render(self, value: str, constants: Constants) -> str:
         """See `Check`."""
+        return f"type({value}) is tuple and {self.render_parts(value, constants)}"
+
+    def render_parts(self, value: str, constants: Constants) -> str:
+        """Return the expression for what is a tuple for sure."""
         if not self.value:
-            return f"type({value}) is tuple and not {value}"
+            return f"not {value}"
         parts, kinds = constants.add(self.value), tuple(map(type, self.value))
-        return (
-            f"type({value}) is tuple and {value} == {parts} and "
-            f"tuple(map(type, {value})) == {constants.add(kinds)}"
-        )
+        types = f"tuple(map(type, {value})) == {constants.add(kinds)}"
+        return f"{value} == {parts} and {types}"
 
     def old(self) -> str:
         """See `Check`."""

@@ -13,6 +13,7 @@ from tracegrad.capture.checks import (
     Equals,
     Guard,
     HasKeys,
+    HasParts,
     HasType,
     Holds,
     Is,
@@ -254,6 +255,8 @@ class _Writer:
             # What `Elements` gives is a tuple.
             return "True"
         value = self._variable(guard.path)
+        if isinstance(guard.path, Elements) and isinstance(check, HasParts):
+            return check.render_parts(value, self.constants)
         if isinstance(check, Relation):
             return check.relate(value, *map(self._variable, check.others))
         return check.render(value, self.constants)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.dtypes import DType, bfloat16, float16, float32
+from tracegrad.dtypes import DType, bfloat16, float16, float32, int64
 from tracegrad.errors import DTypeError, ShapeError
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._indices import check_elements
@@ -17,11 +19,10 @@ from tracegrad.ops.comparison import ne
 from tracegrad.ops.division import div
 from tracegrad.ops.exponential import exp
 from tracegrad.ops.normalizing import log_softmax, pulled_log_softmax
-from tracegrad.ops.reductions import sum as sum_
 from tracegrad.ops.selection import where
 from tracegrad.ops.shaping import fit, zeros_of
 from tracegrad.ops.views import unsqueeze
-from tracegrad.sizes import shape_text
+from tracegrad.sizes import numel, shape_text
 from tracegrad.spec import TensorSpec
 
 
@@ -33,122 +34,173 @@ def _examples(rng: Any) -> Any:
     ]
 
 
-def _check(name: str, input: TensorSpec, target: TensorSpec) -> None:
-    if input.dtype.kind != "float":
-        raise DTypeError(f"{name} takes a floating tensor, not {input.dtype.name}")
-    if target.dtype.kind != "int":
-        raise DTypeError(f"{name}: labels must be integers, not {target.dtype.name}")
-    dim = 0 if input.ndim == 1 else 1
-    if not input.ndim or target.shape != input.shape[:dim] + input.shape[dim + 1 :]:
-        raise ShapeError(
-            f"{name}: labels of shape {shape_text(target.shape)} do not fit an input "
-            f"of shape {shape_text(input.shape)}"
-        )
+# -- where the labels' elements are -------------------------------------------------
 
 
-def _kept_labels(
-    xp: Any, target: Any, classes: int, ignore_index: int
+def _places_kernel(
+    xp: Any, target: Any, shape: tuple[int, ...], ignore_index: int
 ) -> tuple[Any, Any]:
-    """Return the labels, 0 for ignored ones, and which are kept: None if all are."""
+    classes = shape[0 if len(shape) == 1 else 1]
     labels = target if target.ndim == 1 else target.reshape(-1)
-    if labels.dtype != xp.int64:
-        labels = labels.astype("int64")
-    if not labels.size:
-        return labels, None
+    labels = labels if labels.dtype == xp.int64 else labels.astype("int64")
+    count = labels.size
+    if not count:
+        return labels, xp.asarray(0)
     # As an unsigned number a negative one is larger than any class.
     largest = int(xp.maximum.reduce(labels.view(xp.uint64)))
-    if largest < classes and not 0 <= ignore_index < classes:
-        return labels, None
-    kept = labels != ignore_index
-    labels = xp.where(kept, labels, 0)
-    check_elements("nll_loss", labels, classes, 1)
-    return labels, kept
-
-
-def _places(
-    xp: Any, input: Any, target: Any, ignore_index: int
-) -> tuple[Any, Any, int]:
-    """Return where in the flat input the labels' elements are, which count, how many.
-
-    Which count is None if all do.
-    """
-    classes = input.shape[0 if input.ndim == 1 else 1]
-    labels, kept = _kept_labels(xp, target, classes, ignore_index)
-    if not labels.size:
-        return labels, None, 0
-    count = labels.size if kept is None else int(kept.sum())
-    before = 1 if input.ndim == 1 else input.shape[0]
+    if largest >= classes or 0 <= ignore_index < classes:
+        kept = labels != ignore_index
+        labels, count = xp.where(kept, labels, 0), int(kept.sum())
+        check_elements("nll_loss", labels, classes, 1)
+    before = 1 if len(shape) == 1 else shape[0]
     rows = xp.arange(0, before * classes, classes)
     if labels.size == before:
-        return xp.add(rows, labels, out=rows), kept, count
+        return xp.add(rows, labels, out=rows), xp.asarray(count)
     behind = labels.size // before
     places = (rows[:, None] + labels.reshape(before, behind)) * behind
-    return (places + xp.arange(behind)).reshape(-1), kept, count
+    return (places + xp.arange(behind)).reshape(-1), xp.asarray(count)
 
 
-def _mean_pick_kernel(xp: Any, input: Any, target: Any, ignore_index: int) -> Any:
-    places, kept, count = _places(xp, input, target, ignore_index)
+def _places_abstract(
+    target: TensorSpec, shape: tuple[int, ...], ignore_index: int
+) -> tuple[TensorSpec, TensorSpec]:
+    if target.dtype.kind != "int":
+        raise DTypeError(f"nll_loss: labels must be integers, not {target.dtype.name}")
+    dim = 0 if len(shape) == 1 else 1
+    if not shape or target.shape != shape[:dim] + shape[dim + 1 :]:
+        raise ShapeError(
+            f"nll_loss: labels of shape {shape_text(target.shape)} do not fit an input "
+            f"of shape {shape_text(shape)}"
+        )
+    places = TensorSpec(int64, (numel(target.shape),), (), target.device)
+    return places, TensorSpec(int64, (), (), target.device)
+
+
+@primitive(
+    "gather",
+    abstract=_places_abstract,
+    kernel=_places_kernel,
+    may_raise=True,
+    public=False,
+    method=False,
+    examples=lambda rng: [
+        ((target, scores.shape, *more), {})
+        for (scores, target, *more), _ in _examples(rng)
+    ],
+)
+def label_places(
+    target: Tensor, shape: tuple[int, ...], ignore_index: int = -100
+) -> Tensor:
+    """Where in a flat input of a shape the labels' elements are, and how many count.
+
+    An ignored label does not count, and stands as class 0. A label out of range
+    raises an ElementIndexError.
+    """
+
+
+def _placed_examples(rng: Any) -> Any:
+    found = []
+    for (scores, target, *more), _ in _examples(rng):
+        places, count = _places_kernel(np, target, scores.shape, *(more or [-100]))
+        found.append(((scores, target, places, count, *more), {}))
+    return found
+
+
+# -- their mean, and its derivative -------------------------------------------------
+
+
+def _check_floating(input: TensorSpec) -> None:
+    if input.dtype.kind != "float":
+        raise DTypeError(f"nll_loss takes a floating tensor, not {input.dtype.name}")
+
+
+def _picked_mean_kernel(
+    xp: Any, input: Any, target: Any, places: Any, count: Any, ignore_index: int
+) -> Any:
     picked = input.reshape(-1).take(places)
     if picked.dtype.itemsize == 2:
         picked = picked.astype("float32")
-    if kept is not None:
+    number = count.item()
+    if number != places.size:
+        kept = target.reshape(-1) != ignore_index
         picked = xp.where(kept, picked, picked.dtype.type(0))
     # From 0, so that a loss of nothing is not -0.
     total = 0.0 - xp.add.reduce(picked)
-    return xp.asarray(total / total.dtype.type(count), dtype=input.dtype)
+    return xp.asarray(total / total.dtype.type(number), dtype=input.dtype)
 
 
-def _mean_pick_abstract(
-    input: TensorSpec, target: TensorSpec, ignore_index: int
+def _picked_mean_abstract(
+    input: TensorSpec,
+    target: TensorSpec,
+    places: TensorSpec,
+    count: TensorSpec,
+    ignore_index: int,
 ) -> TensorSpec:
-    _check("nll_loss", input, target)
+    _check_floating(input)
     return TensorSpec(input.dtype, (), (), input.device)
 
 
 @primitive(
     "gather",
-    abstract=_mean_pick_abstract,
-    kernel=_mean_pick_kernel,
+    abstract=_picked_mean_abstract,
+    kernel=_picked_mean_kernel,
     linear_in=("input",),
-    may_raise=True,
     public=False,
     method=False,
-    examples=_examples,
+    examples=_placed_examples,
 )
-def mean_pick(input: Tensor, target: Tensor, ignore_index: int = -100) -> Tensor:
-    """Negative mean of the labels' elements, without those of ignored labels.
+def picked_mean(
+    input: Tensor,
+    target: Tensor,
+    places: Tensor,
+    count: Tensor,
+    ignore_index: int = -100,
+) -> Tensor:
+    """Negative mean of the elements at places, without those of ignored labels.
 
-    NaN if all are ignored. A label out of range raises an ElementIndexError.
+    NaN if all are ignored.
     """
 
 
-def _mean_pick_vjp(
-    ct: Tensor, target: Tensor, input_spec: Any, ignore_index: int
+def _picked_mean_vjp(
+    ct: Tensor,
+    target: Tensor,
+    places: Tensor,
+    count: Tensor,
+    input_spec: Any,
+    ignore_index: int,
 ) -> Tensor:
-    marks = label_errors(zeros_of(input_spec, ct), target, ignore_index)
+    nothing = zeros_of(input_spec, ct)
+    marks = label_errors(nothing, target, places, count, ignore_index)
     return mul(marks, ct)  # type: ignore[no-any-return]
 
 
-mean_pick.vjp(input=_mean_pick_vjp)
+picked_mean.vjp(input=_picked_mean_vjp)
 
 
-def _label_errors_kernel(xp: Any, input: Any, target: Any, ignore_index: int) -> Any:
-    places, kept, count = _places(xp, input, target, ignore_index)
-    result = xp.array(input, copy=True, order="C")
+def _label_errors_kernel(
+    xp: Any, input: Any, target: Any, places: Any, count: Any, ignore_index: int
+) -> Any:
+    number = count.item()
+    one = input.dtype.type(1)
+    share = one / input.dtype.type(number)
+    result = xp.ascontiguousarray(input * share)
     flat = result.reshape(-1)
-    flat[places] = flat.take(places) - 1
-    xp.true_divide(result, count, out=result)
-    if kept is not None:
-        dim = 0 if input.ndim == 1 else 1
-        ignored = xp.expand_dims(xp.logical_not(kept).reshape(target.shape), dim)
+    flat[places] = flat.take(places) - share
+    if number != places.size:
+        ignored = xp.expand_dims(target == ignore_index, 0 if input.ndim == 1 else 1)
         xp.copyto(result, 0, where=ignored)
     return result
 
 
 def _label_errors_abstract(
-    input: TensorSpec, target: TensorSpec, ignore_index: int
+    input: TensorSpec,
+    target: TensorSpec,
+    places: TensorSpec,
+    count: TensorSpec,
+    ignore_index: int,
 ) -> TensorSpec:
-    _check("nll_loss", input, target)
+    _check_floating(input)
     return TensorSpec(input.dtype, input.shape, (), input.device)
 
 
@@ -156,30 +208,47 @@ def _label_errors_abstract(
     "gather",
     abstract=_label_errors_abstract,
     kernel=_label_errors_kernel,
-    may_raise=True,
     public=False,
     method=False,
-    examples=_examples,
+    examples=_placed_examples,
 )
-def label_errors(input: Tensor, target: Tensor, ignore_index: int = -100) -> Tensor:
-    """The input less 1 at each label, over the number of labels.
+def label_errors(
+    input: Tensor,
+    target: Tensor,
+    places: Tensor,
+    count: Tensor,
+    ignore_index: int = -100,
+) -> Tensor:
+    """The input less 1 at each label's place, over the number of labels.
 
     Rows of ignored labels are 0. Of probabilities, this is the derivative of their
     mean cross entropy with the labels by the logits.
     """
 
 
-def _share(ct: Any, target: Tensor, ignore_index: int) -> Tensor:
+def _share(ct: Any, target: Tensor, count: Tensor, ignore_index: int) -> Tensor:
     """Return `ct` over the number of labels that count, 0 in the rows of others."""
-    kept = ne(target, ignore_index)
-    count = sum_(kept).to(ct.dtype)
-    rows = unsqueeze(kept, 0 if ct.ndim == 1 else 1)
+    rows = unsqueeze(ne(target, ignore_index), 0 if ct.ndim == 1 else 1)
     return where(rows, div(ct, count), 0)  # type: ignore[no-any-return]
 
 
 label_errors.vjp(
-    input=lambda ct, target, ignore_index: _share(ct, target, ignore_index)
-).jvp(input=lambda t, target, ignore_index: _share(t, target, ignore_index))
+    input=lambda ct, target, count, ignore_index: _share(
+        ct, target, count, ignore_index
+    )
+).jvp(
+    input=lambda t, target, count, ignore_index: _share(t, target, count, ignore_index)
+)
+
+
+# -- losses ------------------------------------------------------------------------
+
+
+@composite(public=False, method=False, examples=_examples)
+def mean_pick(input: Tensor, target: Tensor, ignore_index: int = -100) -> Tensor:
+    """Negative mean of the labels' elements, without those of ignored labels."""
+    places, count = label_places(target, input._array.shape, ignore_index)
+    return picked_mean(input, target, places, count, ignore_index)  # type: ignore[no-any-return]
 
 
 @composite(public=False, method=False, examples=_examples)
@@ -206,7 +275,8 @@ def _mean_label_entropy_vjp(
     if to_loss is None:
         return result  # type: ignore[return-value]
     wide = out.to(_compute(out.dtype))
-    errors = label_errors(exp(wide), target, ignore_index)
+    places, count = label_places(target, out._array.shape, ignore_index)
+    errors = label_errors(exp(wide), target, places, count, ignore_index)
     share = fit(mul(errors, to_loss.to(wide.dtype)), input_spec)
     return share if result is None else add(result, share)  # type: ignore[no-any-return]
 
