@@ -295,6 +295,7 @@ def tg_nonfinite_parts(np: Any, z: Any, nan: Any, posinf: Any, neginf: Any) -> A
 
 @_helper()
 def tg_kept(np: Any, input: Any, condition: Any) -> Any:
+    """Elements of floats where a condition holds, 0 elsewhere."""
     # As integers times 0 or 1: np.where's branch is often predicted wrongly, and as
     # floats 0 times inf were NaN, 0 times -1 were -0.
     bits = input.view("int32" if input.dtype.itemsize == 4 else "int64")
@@ -303,4 +304,5 @@ def tg_kept(np: Any, input: Any, condition: Any) -> Any:
 
 @_helper("tg_kept")
 def tg_zeroed(np: Any, input: Any, condition: Any) -> Any:
+    """Elements of floats, 0 where a condition holds."""
     return tg_kept(np, input, np.logical_not(condition))

@@ -159,7 +159,8 @@ def _make_kernel(name: str, facts: Reduction) -> Callable[..., Any]:
         result = facts.dtype(from_numpy_dtype(input.dtype), attributes.get("dtype"))
         carried = accumulate_dtype(result)
         if facts.takes_columns(input.shape, dim, keepdim, carried):
-            return columns(xp, convert(xp, input, carried), len(input))
+            value = columns(xp, convert(xp, input, carried), len(input))
+            return convert(xp, value, result)
         value = function(xp, convert(xp, input, carried), dim, keepdim)
         return xp.ascontiguousarray(convert(xp, xp.asarray(value), result)).reshape(
             reduced_shape(input.shape, dim, keepdim)

@@ -22,7 +22,7 @@ from tracegrad.ops.normalizing import log_softmax, pulled_log_softmax
 from tracegrad.ops.selection import where
 from tracegrad.ops.shaping import fit, zeros_of
 from tracegrad.ops.views import unsqueeze
-from tracegrad.sizes import numel, shape_text
+from tracegrad.sizes import Shape, numel, shape_text
 from tracegrad.spec import TensorSpec
 
 
@@ -62,7 +62,7 @@ def _places_kernel(
 
 
 def _places_abstract(
-    target: TensorSpec, shape: tuple[int, ...], ignore_index: int
+    target: TensorSpec, shape: Shape, ignore_index: int
 ) -> tuple[TensorSpec, TensorSpec]:
     if target.dtype.kind != "int":
         raise DTypeError(f"nll_loss: labels must be integers, not {target.dtype.name}")
@@ -99,7 +99,7 @@ def label_places(
 
 
 def _placed_examples(rng: Any) -> Any:
-    found = []
+    found: list[Any] = []
     for (scores, target, *more), _ in _examples(rng):
         places, count = _places_kernel(np, target, scores.shape, *(more or [-100]))
         found.append(((scores, target, places, count, *more), {}))
@@ -109,9 +109,18 @@ def _placed_examples(rng: Any) -> Any:
 # -- their mean, and its derivative -------------------------------------------------
 
 
-def _check_floating(input: TensorSpec) -> None:
+def _check_placed(
+    input: TensorSpec, target: TensorSpec, places: TensorSpec, count: TensorSpec
+) -> None:
+    """Refuse places and a count that `label_places` can't have given."""
     if input.dtype.kind != "float":
         raise DTypeError(f"nll_loss takes a floating tensor, not {input.dtype.name}")
+    wanted, number = _places_abstract(target, input.shape, 0)
+    if places != wanted or count.dtype is not number.dtype or numel(count.shape) != 1:
+        raise ShapeError(
+            f"nll_loss: places of shape {shape_text(places.shape)} do not belong to "
+            f"labels of shape {shape_text(target.shape)}"
+        )
 
 
 def _picked_mean_kernel(
@@ -136,7 +145,7 @@ def _picked_mean_abstract(
     count: TensorSpec,
     ignore_index: int,
 ) -> TensorSpec:
-    _check_floating(input)
+    _check_placed(input, target, places, count)
     return TensorSpec(input.dtype, (), (), input.device)
 
 
@@ -200,7 +209,7 @@ def _label_errors_abstract(
     count: TensorSpec,
     ignore_index: int,
 ) -> TensorSpec:
-    _check_floating(input)
+    _check_placed(input, target, places, count)
     return TensorSpec(input.dtype, input.shape, (), input.device)
 
 
