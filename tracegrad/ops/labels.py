@@ -115,8 +115,9 @@ def _check_placed(
     """Refuse places and a count that `label_places` can't have given."""
     if input.dtype.kind != "float":
         raise DTypeError(f"nll_loss takes a floating tensor, not {input.dtype.name}")
-    wanted, number = _places_abstract(target, input.shape, 0)
-    if places != wanted or count.dtype is not number.dtype or numel(count.shape) != 1:
+    wanted, _ = _places_abstract(target, input.shape, 0)
+    fits = places.shape == wanted.shape and numel(count.shape) == 1
+    if not fits or places.dtype is not int64 or count.dtype is not int64:
         raise ShapeError(
             f"nll_loss: places of shape {shape_text(places.shape)} do not belong to "
             f"labels of shape {shape_text(target.shape)}"
