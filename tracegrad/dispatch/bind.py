@@ -115,7 +115,9 @@ def _bind_with_rule(
         result = _bind_composite(operator, operands, attributes)
     finally:
         set_grad_enabled(before)
-    _attach(operator, operands, attributes, edges, result)
+    attach(operator, operands, attributes, edges, result)
+    if installed.learning and thread.lesson is not None:
+        thread.lesson.attach(operator, operands, attributes, result)
     return result
 
 
@@ -138,7 +140,9 @@ def bind_tape(
     if operator.is_view:
         link_views(operator, operands[0], attributes, result)
     if edges is not None:
-        _attach(operator, operands, attributes, edges, result)
+        attach(operator, operands, attributes, edges, result)
+    if installed.learning and thread.lesson is not None:
+        thread.lesson.note(operator, operands, attributes, result)
     return result
 
 
@@ -167,7 +171,7 @@ def _bind_recorded(
 # -- the tape -------------------------------------------------------------------
 
 
-def _attach(
+def attach(
     operator: OpDef,
     operands: Sequence[Any],
     attributes: dict[str, Any],

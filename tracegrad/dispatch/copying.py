@@ -175,7 +175,7 @@ def _dlpack_device(self: Tensor) -> tuple[int, int]:
 _DLPACK_CPU = 1
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def from_dlpack(
     ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 ) -> Any:

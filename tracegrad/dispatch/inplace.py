@@ -21,7 +21,13 @@ from tracegrad.dispatch.entry import (
     Version,
 )
 from tracegrad.dispatch.operator import OPERATORS, OpDef
-from tracegrad.dispatch.state import install_transforms, no_tape, thread
+from tracegrad.dispatch.state import (
+    install_transforms,
+    installed,
+    no_tape,
+    spoil,
+    thread,
+)
 from tracegrad.dispatch.tensor import (
     ORIGINS,
     Tensor,
@@ -194,6 +200,8 @@ def write(target: Tensor, value: Tensor) -> None:
     InplaceError
         If the tape can't follow; then nothing was written.
     """
+    if installed.learning:
+        spoil()
     if value.dtype is not target.dtype:
         value = bind(OPERATORS["cast"], (value,), {"dtype": target.dtype})
     transforms = thread.transforms

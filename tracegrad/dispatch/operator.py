@@ -118,8 +118,10 @@ class OpDef:
         # Filled by the dispatcher: the Python function that users call.
         self.call: Callable[..., Any] = function
 
-    # Set by the dispatcher: apply(operator, operands, attributes).
+    # Set by the dispatcher: apply(operator, operands, attributes), and the decorator
+    # of functions whose calls are planned.
     apply: Callable[..., Any]
+    planned: Callable[[Callable[..., Any]], Callable[..., Any]]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply the operator through the dispatcher."""
@@ -310,13 +312,26 @@ def _taking_numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def public_function(
-    method: bool = True, name: str = ""
+    method: bool = True, name: str = "", *, by_data: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Enter a function in the public surface (decorator)."""
+    """Enter a function in the public surface (decorator).
+
+    Parameters
+    ----------
+    method : bool
+        Whether it is a method of Tensor too.
+    name : str
+        What it is called, if not as the function.
+    by_data : bool
+        Whether what it applies depends on data that it reads itself, or on the state
+        of a generator: then calls are never planned (`tracegrad.dispatch.plans`).
+    """
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         called = name or function.__name__
         taking = _taking_numpy_names(function)
+        if not by_data:
+            taking = OpDef.planned(taking)
         FUNCTIONS[called] = FunctionDef(called, taking, method)
         return function
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar, final
 
 if TYPE_CHECKING:
+    from tracegrad.dispatch.lessons import Lesson
     from tracegrad.dispatch.protocols import Recorder, Transform
 
 
@@ -24,18 +25,28 @@ class Installed:
         Recorders, transforms and overrides in any thread.
     grad_off : int
         Blocks in any thread in which gradients are off.
+    learning : int
+        Calls in any thread that are made the general way and noted.
     """
 
-    __slots__ = ("_lock", "busy", "grad_off")
+    __slots__ = ("_lock", "busy", "grad_off", "learning")
 
     def __init__(self) -> None:
         self.busy = 0
         self.grad_off = 0
+        self.learning = 0
         self._lock = threading.Lock()
 
     def add_busy(self, change: int) -> None:
         """Change the count of installed things."""
         with self._lock:
+            self.busy += change
+
+    def add_learning(self, change: int) -> None:
+        """Change the count of calls that are noted."""
+        with self._lock:
+            self.learning += change
+            # So that nothing takes a shorter way than the one that is noted.
             self.busy += change
 
     def add_grad_off(self, change: int) -> None:
@@ -66,6 +77,8 @@ class ThreadState(threading.local):
     anomaly : str
         ``"lines"`` when tape entries note where they were made, ``"nan"`` when
         backward looks for NaN too, else empty.
+    lesson : Lesson or None
+        What notes the operators of a call.
     """
 
     def __init__(self) -> None:
@@ -75,9 +88,17 @@ class ThreadState(threading.local):
         self.transforms: tuple[Transform, ...] = ()
         self.scope = ""
         self.anomaly = ""
+        self.lesson: Lesson | None = None
 
 
 thread = ThreadState()
+
+
+def spoil() -> None:
+    """Say that the call being noted does what it may do otherwise the next time."""
+    lesson = thread.lesson
+    if lesson is not None:
+        lesson.spoilt = True
 
 
 def install_recorder(recorder: Recorder | None) -> Recorder | None:

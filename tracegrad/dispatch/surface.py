@@ -10,6 +10,7 @@ from tracegrad.dispatch.arguments import parse
 from tracegrad.dispatch.bind import bind
 from tracegrad.dispatch.inplace import apply_inplace, write_out
 from tracegrad.dispatch.operator import OpDef, register
+from tracegrad.dispatch.plans import planned
 from tracegrad.dispatch.tensor import Tensor
 
 
@@ -41,7 +42,7 @@ def _general_call(operator: OpDef) -> Callable[..., Any]:
         result = bind(operator, operands, attributes)
         return result if out is None else write_out(out, result, operator.name)
 
-    return functools.wraps(operator.function)(call)
+    return planned(functools.wraps(operator.function)(call))
 
 
 def _with_fast(

@@ -21,7 +21,7 @@ from tracegrad.dispatch.entry import (
     Version,
     hooks_of,
 )
-from tracegrad.dispatch.state import paused_recorder, thread
+from tracegrad.dispatch.state import installed, paused_recorder, spoil, thread
 from tracegrad.dtypes import DType, from_numpy_dtype
 from tracegrad.errors import (
     ArgumentTypeError,
@@ -190,6 +190,8 @@ class Tensor:
         GradientError
             If its dtype is neither floating nor complex, or it is no leaf.
         """
+        if installed.learning:
+            spoil()
         edge = edge_of(self)
         if thread.recorder is not None and requires_grad != (edge is not None):
             thread.recorder.touches(self, "changes the requires_grad")
@@ -534,6 +536,8 @@ def host_array(tensor: Tensor, wanted: str) -> Any:
     ShapeError
         On the meta device, where there is no data.
     """
+    if installed.learning:
+        spoil()
     array = tensor._array
     if isinstance(array, np.ndarray):
         return array

@@ -130,7 +130,7 @@ def method(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a function the method `name` of Tensor, and no function (decorator)."""
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        METHODS[name] = function
+        METHODS[name] = OpDef.planned(function)
         return function
 
     return enter

@@ -6,6 +6,7 @@ stated here once; a definition says only what is its own.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -202,6 +203,8 @@ class _Call:
     result : DType
     stored : dtype
         NumPy's of the result.
+    dtype : DType
+        What the last operand is computed in.
     """
 
     function: Callable[..., Any]
@@ -209,6 +212,7 @@ class _Call:
     casts: tuple[DType | None, ...]
     result: DType
     stored: Any
+    dtype: DType
 
 
 def _make_kernel(name: str, facts: Pointwise) -> Callable[..., Any]:
@@ -239,6 +243,34 @@ def _make_kernel(name: str, facts: Pointwise) -> Callable[..., Any]:
     return kernel
 
 
+def _make_lean(name: str, facts: Pointwise) -> Callable[..., Any]:
+    """Return what gives the expression alone, for operands taken as they are."""
+
+    def lean(
+        arrays: tuple[Any, ...], attributes: dict[str, Any]
+    ) -> Callable[..., Any] | None:
+        call = _resolved(name, facts, arrays, attributes.get("dtype"))
+        if call.check is not None or any(map(_is_cast, arrays, call.casts)):
+            return None
+        text = facts.text(call.dtype, arrays)
+        ufunc = single_ufunc(text, facts.names) if not attributes else None
+        function = ufunc or functools.partial(call.function, np, **attributes)
+        with np.errstate(all="ignore"):
+            value = np.asarray(function(*arrays))
+        shares = any(value is a for a in arrays)
+        return None if shares or value.dtype != call.stored else function
+
+    return lean
+
+
+def _is_cast(operand: Any, dtype: DType | None) -> bool:
+    """Return whether an operand must be converted; NumPy takes a number as it is."""
+    if dtype is None:
+        return False
+    exact = operand.__class__ is float or operand.__class__ is int
+    return not (exact and dtype.kind == "float" and dtype.itemsize > 2)
+
+
 def _signature(operand: Any) -> Any:
     """Return what the dtypes of a call depend on: a number's class, or two facts."""
     cls = operand.__class__
@@ -266,6 +298,7 @@ def _resolved(
         tuple(map(_cast_for, arrays, operand_types)),
         result,
         result.numpy,
+        dtype,
     )
 
 
@@ -470,6 +503,7 @@ def pointwise(
         )
         operator.facts["pointwise"] = facts
         operator.kernel = _make_kernel(operator.name, facts)
+        operator.facts["lean"] = _make_lean(operator.name, facts)
         operator.abstract = _make_abstract(operator.name, facts)
         return define(operator, _fast_form(operator, facts))
 

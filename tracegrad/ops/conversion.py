@@ -127,7 +127,7 @@ def _inferred_dtype(data: Any, array: Any) -> DType:
 # -- tensor, as_tensor, from_numpy -----------------------------------------------------
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def tensor(
     data: Any,
     *,
@@ -192,7 +192,7 @@ def _placed(array: Any, where: Where) -> Any:
     return backend_of(target.type).namespace.asarray(array)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def as_tensor(data: Any, dtype: DType | None = None, device: Where = None) -> Tensor:
     """Make a tensor of `data`, sharing its memory where that is possible.
 
@@ -217,7 +217,7 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Where = None) -> Te
     return tensor(data, dtype=dtype, device=device)  # type: ignore[no-any-return]
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def from_numpy(array: Any) -> Tensor:
     """Make a tensor that shares the memory of `array`.
 

@@ -51,7 +51,7 @@ def _new(
     return drawn.requires_grad_() if requires_grad else drawn
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def rand(
     *size: Any,
     generator: Generator | None = None,
@@ -80,7 +80,7 @@ def rand(
     return _new(uniform, shape_of(size), dtype, device, generator, requires_grad)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def randn(
     *size: Any,
     generator: Generator | None = None,
@@ -93,7 +93,7 @@ def randn(
     return _new(gaussian, shape_of(size), dtype, device, generator, requires_grad)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def randint(
     low: int,
     high: Any = None,
@@ -131,7 +131,7 @@ def randint(
     return _new(integers, *drawn, low=int(start), high=int(stop))
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def randperm(
     n: int,
     *,
@@ -157,7 +157,7 @@ def randperm(
 _device = device
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def normal(
     mean: Any,
     std: Any = 1.0,
@@ -200,7 +200,7 @@ def normal(
     return add(mul(standard, std), mean)  # type: ignore[no-any-return]
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
@@ -295,7 +295,7 @@ def _dense(x: Tensor) -> bool:
     return True
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def rand_like(
     input: Tensor,
     *,
@@ -308,7 +308,7 @@ def rand_like(
     return _like(uniform, input, dtype, device, generator, requires_grad)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def randn_like(
     input: Tensor,
     *,
@@ -321,7 +321,7 @@ def randn_like(
     return _like(gaussian, input, dtype, device, generator, requires_grad)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def randint_like(
     input: Tensor,
     low: int,
@@ -421,7 +421,7 @@ for _method in (_uniform_, _normal_, _exponential_, _bernoulli_, _random_):
 # -- seeds and states ---------------------------------------------------------------
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def manual_seed(seed: int) -> Generator:
     """Restart the default generator's stream from `seed` and return it.
 
@@ -441,26 +441,26 @@ def manual_seed(seed: int) -> Generator:
         raise DrawError(str(error)) from None
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def seed() -> int:
     """Restart the default generator from an unpredictable seed and return that."""
     return default_generator.seed()
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def initial_seed() -> int:
     """Return the seed that the default generator was started from."""
     return default_generator.initial_seed()
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def get_rng_state() -> Tensor:
     """Return the default generator's state as a tensor of bytes."""
     state = np.asarray(default_generator.get_state(), np.uint8)
     return Tensor.from_numpy(state)  # type: ignore[attr-defined, no-any-return]
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def set_rng_state(new_state: Any) -> None:
     """Continue the default generator from a state of `get_rng_state`, or PyTorch's.
 

@@ -50,7 +50,7 @@ def _binary(operator: OpDef) -> _Method:
             return NotImplemented
         return bind(operator, operands)
 
-    return method
+    return OpDef.planned(method)
 
 
 def _reflected(call: _Method) -> _Method:
@@ -71,7 +71,7 @@ def _unary(operator: OpDef) -> _Method:
     def method(self: Tensor) -> Any:
         return bind(operator, (self,))
 
-    return method
+    return OpDef.planned(method)
 
 
 def _pow(self: Any, exponent: Any, modulo: None = None) -> Any:

@@ -12,8 +12,8 @@ import numpy as np
 
 from tracegrad.dispatch.batched import BatchedTensor
 from tracegrad.dispatch.inplace import check_overlap, check_writable, write
-from tracegrad.dispatch.operator import public_function
-from tracegrad.dispatch.state import installed
+from tracegrad.dispatch.operator import OpDef, public_function
+from tracegrad.dispatch.state import installed, spoil
 from tracegrad.dispatch.tensor import Tensor, wrap
 from tracegrad.dtypes import bool_, int64, uint8
 from tracegrad.errors import (
@@ -66,6 +66,7 @@ def _as_tuple(key: Any) -> tuple[Any, ...]:
     if isinstance(key, tuple):
         return key
     if isinstance(key, list) and _means_tuple(key):
+        spoil()
         warnings.warn(
             "a list as an index is taken as a tuple here, as PyTorch does for now; "
             "write x[tuple(index)], or x[tensor(index)] for one index tensor",
@@ -154,6 +155,7 @@ def _tensor_index(item: Tensor) -> Any:
             "a tensor used as an index must be int64, int32, uint8 or bool, not " + name
         )
     if name == "uint8":
+        spoil()
         warnings.warn(
             "a uint8 tensor as an index is a mask and deprecated; use bool",
             UserWarning,
@@ -385,7 +387,7 @@ def _is_watched(target: Tensor, value: Tensor) -> bool:
     )
 
 
-Tensor.__getitem__ = _getitem  # type: ignore[misc]
+Tensor.__getitem__ = OpDef.planned(_getitem)  # type: ignore[misc]
 Tensor.__setitem__ = _setitem  # type: ignore[index]
 
 

@@ -7,6 +7,7 @@ import warnings
 from typing import Any, NamedTuple
 
 from tracegrad.dispatch.operator import OPERATORS, public_function
+from tracegrad.dispatch.state import spoil
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, get_default_dtype, int64
 from tracegrad.errors import ArgumentValueError, DTypeError, ShapeError
@@ -40,6 +41,7 @@ def _degrees(input: Tensor, dim: Any, correction: float) -> float:
     degrees = count_of(input, dim) - correction
     if degrees > 0:
         return float(degrees)
+    spoil()
     warnings.warn(
         "var and std: there are no degrees of freedom: as many elements as the "
         "correction, or fewer",
