@@ -62,6 +62,8 @@ def apply_inplace(
     """
     target: Tensor = operands[0]
     name = operator.name + "_"
+    if installed.learning and thread.lesson is not None:
+        thread.lesson.write(operator)
     check_writable(target, name)
     for other in operands[1:]:
         if isinstance(other, Tensor):

@@ -72,11 +72,14 @@ class Lesson:
     spoilt : bool
         Whether the call did something that the next may do otherwise: it looked at
         data, wrote, drew, or has a result whose size depends on data.
+    written : bool
+        Whether all that it did is to write an operator's result into its operand.
     """
 
     def __init__(self, values: list[Any]) -> None:
         self.steps: list[Step | Attachment] = []
         self.spoilt = False
+        self.written = False
         self._index = {id(v): i for i, v in enumerate(values) if isinstance(v, Tensor)}
         self._count = len(values)
 
@@ -109,6 +112,10 @@ class Lesson:
         self.steps.append(
             Attachment(operator, known, dict(attributes), arrays, result, place)
         )
+
+    def write(self, operator: OpDef) -> None:
+        """Note that the result of one primitive is about to be written in place."""
+        self.written = not self.steps and not self.spoilt and operator.body is None
 
     def _reference(self, operand: Any) -> Any:
         if isinstance(operand, Tensor):

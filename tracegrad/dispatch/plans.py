@@ -19,7 +19,13 @@ import numpy as np
 from tracegrad.config import config
 from tracegrad.device import Device, _quiet
 from tracegrad.dispatch.bind import attach
-from tracegrad.dispatch.entry import SavedTensor, TapeEntry, hooks_of, next_sequence
+from tracegrad.dispatch.entry import (
+    INFERENCE,
+    SavedTensor,
+    TapeEntry,
+    hooks_of,
+    next_sequence,
+)
 from tracegrad.dispatch.lessons import Attachment, Lesson, Reference, Step, begin, end
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.state import installed, thread
@@ -82,6 +88,34 @@ def planned(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def planned_inplace(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Do as `planned` for a method that writes an operator's result into its tensor."""
+    plans: dict[Any, Plan | None] = {}
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if installed.busy:
+            return function(*args, **kwargs)
+        values: list[Any] = []
+        key = _key(args, values) if not kwargs else _key_of_all(args, kwargs, values)
+        # With gradients the tape has a say in each write.
+        if key is None or not values or values[0] is not args[0]:
+            return function(*args, **kwargs)
+        plan = plans.get(key, _MISSED)
+        if plan is None:
+            return function(*args, **kwargs)
+        if plan is not _MISSED:
+            result = plan(values)
+            return function(*args, **kwargs) if result is _MISSED else result
+        if len(plans) >= LIMIT:
+            plans.clear()
+        result, plans[key] = _learn_write(function, args, kwargs, values)
+        return result
+
+    setattr(call, PLANNED, True)
+    return call
+
+
 OpDef.planned = staticmethod(planned)  # type: ignore[method-assign]
 
 
@@ -109,8 +143,8 @@ def _key(args: Sequence[Any], values: list[Any]) -> tuple[Any, ...] | None:
             key += (array.shape, array.strides, array.dtype)
         elif not _add(key, a, cls, values):
             return None
-    if tensors != 1 and not _are_different(values):
-        return None
+    if len(values) > 1 and (same := _which_are_same(values)):
+        key.append(same)
     if len(values) > tensors and not tracked:
         tracked = any(map(_is_tracked, values))
     key.append(tracked and (not installed.grad_off or thread.grad_enabled))
@@ -163,11 +197,13 @@ def _add_tensor(key: list[Any], a: Tensor, values: list[Any]) -> bool:
     return True
 
 
-def _are_different(values: list[Any]) -> bool:
-    """Return whether no tensor is given twice: a plan can't tell which is which."""
+def _which_are_same(values: list[Any]) -> tuple[int, ...]:
+    """Return for each tensor where it was given first; nothing if all are different."""
     if len(values) == 2:
-        return values[0] is not values[1]
-    return len(set(map(id, values))) == len(values)
+        return (0, 0) if values[0] is values[1] else ()
+    first: dict[int, int] = {}
+    found = tuple([first.setdefault(id(v), i) for i, v in enumerate(values)])
+    return found if len(first) < len(values) else ()
 
 
 def _is_tracked(value: Tensor) -> bool:
@@ -196,6 +232,72 @@ def _learn(
     if found is None or found < len(values):
         return result, None
     return result, _plan_of(lesson.steps, len(values), found)
+
+
+def _learn_write(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    values: list[Any],
+) -> tuple[Any, Plan | None]:
+    if config.log:
+        return function(*args, **kwargs), None
+    lesson = Lesson(values)
+    begin(lesson)
+    try:
+        result = function(*args, **kwargs)
+    finally:
+        end()
+    step = lesson.steps[0] if len(lesson.steps) == 1 and lesson.written else None
+    if not isinstance(step, Step) or result is not values[0] or _has_several(step):
+        return result, None
+    return result, _writing(step) if _fits(step, result) else None
+
+
+def _fits(step: Step, target: Tensor) -> bool:
+    """Return whether a step's result goes as it is into its first operand."""
+    array, own = step.result._array, target._array
+    return (
+        step.operands[0] == Reference(0)
+        and not step.operator.is_view
+        and array.__class__ is own.__class__ is _ndarray
+        and array.dtype == own.dtype
+        and array.shape == own.shape
+        and step.result._node is None
+    )
+
+
+def _writing(step: Step) -> Plan:
+    function = _lean(step)
+    is_ufunc = function.__class__ is np.ufunc
+    references = step.operands
+    others = tuple(r.index for r in references[1:] if r.__class__ is Reference)
+
+    def plan(values: list[Any]) -> Any:
+        x = values[0]
+        array, view = x._array, x._view
+        version = x._counter or version_of(x)
+        if not array.flags.writeable or version is INFERENCE:
+            return _MISSED
+        if view is not None and view.base._node is not None:
+            return _MISSED
+        given = [array]
+        for r in references[1:]:
+            given.append(values[r.index]._array if r.__class__ is Reference else r)
+        for i in others:
+            if i and np.may_share_memory(array, values[i]._array):
+                return _MISSED
+        try:
+            if is_ufunc:
+                _copy_quiet().run(function, *given, out=array)
+            else:
+                np.copyto(array, _copy_quiet().run(function, *given))
+        except (ValueError, TypeError, ArithmeticError, TracegradError):
+            return _MISSED
+        version[0] += 1
+        return x
+
+    return plan
 
 
 def _plan_of(steps: Sequence[Step | Attachment], count: int, found: int) -> Plan | None:

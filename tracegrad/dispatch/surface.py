@@ -10,7 +10,7 @@ from tracegrad.dispatch.arguments import parse
 from tracegrad.dispatch.bind import bind
 from tracegrad.dispatch.inplace import apply_inplace, write_out
 from tracegrad.dispatch.operator import OpDef, register
-from tracegrad.dispatch.plans import planned
+from tracegrad.dispatch.plans import planned, planned_inplace
 from tracegrad.dispatch.tensor import Tensor
 
 
@@ -65,4 +65,4 @@ def _inplace_method(operator: OpDef) -> Callable[..., Any]:
 
     method.__name__ = operator.name + "_"
     method.__doc__ = f"Write the result of `{operator.name}` into this tensor."
-    return method
+    return planned_inplace(method)

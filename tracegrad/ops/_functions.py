@@ -16,6 +16,7 @@ from tracegrad.dispatch.bind import NO_ATTRIBUTES, bind
 from tracegrad.dispatch.fast import operand
 from tracegrad.dispatch.inplace import apply_inplace, write_out
 from tracegrad.dispatch.operator import OpDef, public_function
+from tracegrad.dispatch.plans import planned_inplace
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentTypeError
 
@@ -85,7 +86,7 @@ def _inplace(choose: Chooser, name: str) -> Callable[..., Any]:
 
     method.__name__ = method.__qualname__ = name + "_"
     method.__doc__ = f"Write the result of `{name}` into this tensor."
-    return method
+    return planned_inplace(method)
 
 
 def _chosen(

@@ -9,6 +9,7 @@ from tracegrad.dispatch.bind import bind
 from tracegrad.dispatch.fast import operand
 from tracegrad.dispatch.inplace import apply_inplace
 from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, OpDef
+from tracegrad.dispatch.plans import planned_inplace
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentTypeError
 from tracegrad.ops._functions import METHODS
@@ -64,7 +65,7 @@ def _augmented(operator: OpDef) -> _Method:
     def method(self: Tensor, other: Any) -> Any:
         return apply_inplace(operator, (self, operand(operator, other)), {})
 
-    return method
+    return planned_inplace(method)
 
 
 def _unary(operator: OpDef) -> _Method:
