@@ -14,9 +14,9 @@ from tracegrad.dispatch.tensor import Tensor
 
 
 class Reference(NamedTuple):
-    """The value number `index`: an argument, or the result of a step behind them."""
+    """The value number `place`: an argument, or the result of a step behind them."""
 
-    index: int
+    place: int
 
 
 class Step(NamedTuple):
@@ -50,7 +50,7 @@ class Attachment(NamedTuple):
     ----------
     operator, operands, attributes, arrays, result
         As of `Step`.
-    place : Reference or tuple of Reference
+    value : Reference or tuple of Reference
         Which value the result is.
     """
 
@@ -59,7 +59,7 @@ class Attachment(NamedTuple):
     attributes: dict[str, Any]
     arrays: tuple[Any, ...]
     result: Any
-    place: Any
+    value: Any
 
 
 @final
@@ -108,9 +108,9 @@ class Lesson:
         """Note that a composite became one entry of the tape."""
         known = tuple(map(self._reference, operands))
         arrays = tuple(map(_arrays_of, operands))
-        place = self._reference(result)
+        value = self._reference(result)
         self.steps.append(
-            Attachment(operator, known, dict(attributes), arrays, result, place)
+            Attachment(operator, known, dict(attributes), arrays, result, value)
         )
 
     def write(self, operator: OpDef) -> None:

@@ -271,7 +271,7 @@ def _writing(step: Step) -> Plan:
     function = _lean(step)
     is_ufunc = function.__class__ is np.ufunc
     references = step.operands
-    others = tuple(r.index for r in references[1:] if r.__class__ is Reference)
+    others = tuple(r.place for r in references[1:] if r.__class__ is Reference)
 
     def plan(values: list[Any]) -> Any:
         x = values[0]
@@ -283,7 +283,7 @@ def _writing(step: Step) -> Plan:
             return _MISSED
         given = [array]
         for r in references[1:]:
-            given.append(values[r.index]._array if r.__class__ is Reference else r)
+            given.append(values[r.place]._array if r.__class__ is Reference else r)
         for i in others:
             if i and np.may_share_memory(array, values[i]._array):
                 return _MISSED
@@ -346,10 +346,10 @@ def _attaching(step: Attachment) -> _Apply | None:
     tape = _taped(step)
     if tape is None:
         return lambda values: None
-    operands, place = step.operands, step.place.index
+    operands, place = step.operands, step.value.place
 
     def apply(values: Sequence[Any]) -> Any:
-        found = [values[o.index] if o.__class__ is Reference else o for o in operands]
+        found = [values[o.place] if o.__class__ is Reference else o for o in operands]
         edges = tuple([getattr(o, "_node", None) for o in found])
         tape(values[place], edges, found)
         return None
@@ -358,12 +358,12 @@ def _attaching(step: Attachment) -> _Apply | None:
 
 
 def _attaching_generally(step: Attachment) -> _Apply:
-    operator, operands, attributes, _, _, place = step
+    operator, operands, attributes, _, _, value = step
 
     def apply(values: Sequence[Any]) -> Any:
         found = [_given(o, values) for o in operands]
         edges = [_nodes(o) for o in found]
-        attach(operator, found, attributes, edges, _given(place, values))
+        attach(operator, found, attributes, edges, _given(value, values))
         return None
 
     return apply
@@ -388,9 +388,9 @@ def _has_several(step: Step | Attachment) -> bool:
 def _given(reference: Any, values: Sequence[Any]) -> Any:
     """Return the value, or the values, that a reference means; numbers as they are."""
     if reference.__class__ is Reference:
-        return values[reference.index]
+        return values[reference.place]
     if reference.__class__ is tuple:
-        return tuple([values[r.index] for r in reference])
+        return tuple([values[r.place] for r in reference])
     return reference
 
 
@@ -398,16 +398,22 @@ def _lean(step: Step) -> Callable[..., Any]:
     """Return the kernel as a function of arrays."""
     operator, attributes = step.operator, step.attributes
     prepare = operator.facts.get("lean")
-    found = None if prepare is None else prepare(step.arrays, attributes)
+    try:
+        found = None if prepare is None else prepare(step.arrays, attributes)
+    except TracegradError:
+        # The call went well: what the family says of it is not needed.
+        found = None
     if found is not None:
         return found  # type: ignore[no-any-return]
-    return functools.partial(operator.kernel, np, **attributes)  # type: ignore[arg-type]
+    assert operator.kernel is not None
+    return functools.partial(operator.kernel, np, **attributes)
 
 
 def _view(step: Step) -> _Apply:
-    index = step.operands[0].index
+    index = step.operands[0].place
     operator, attributes = step.operator, step.attributes
-    function = functools.partial(operator.kernel, np, **attributes)  # type: ignore[arg-type]
+    assert operator.kernel is not None
+    function = functools.partial(operator.kernel, np, **attributes)
     own = (operator, attributes, 0)
     alone = (own,)
     taped = _taped(step) if step.tape else None
@@ -441,7 +447,7 @@ def _primitive(step: Step) -> _Apply:
     references = step.operands
     tensors = [r for r in references if r.__class__ is Reference]
     if len(references) == len(tensors) == 1:
-        return _unary(references[0].index, function, taped, stored)
+        return _unary(references[0].place, function, taped, stored)
     if len(references) == len(tensors) == 2:
         return _binary(references, function, taped, stored)
     return _general(references, function, taped, stored)
@@ -470,7 +476,7 @@ def _unary(index: int, function: Any, taped: Any, stored: Any) -> _Apply:
 
 
 def _binary(references: Any, function: Any, taped: Any, stored: Any) -> _Apply:
-    first, second = references[0].index, references[1].index
+    first, second = references[0].place, references[1].place
 
     def apply(values: Sequence[Any]) -> Any:
         x, y = values[first], values[second]
@@ -499,7 +505,7 @@ def _general(references: Any, function: Any, taped: Any, stored: Any) -> _Apply:
 
     def apply(values: Sequence[Any]) -> Any:
         operands = [
-            values[r.index] if r.__class__ is Reference else r for r in references
+            values[r.place] if r.__class__ is Reference else r for r in references
         ]
         arrays = [o._array if isinstance(o, Tensor) else o for o in operands]
         try:

@@ -25,6 +25,7 @@ from tracegrad.dtypes import (
     dtype_of_scalar,
     float16,
     float32,
+    float64,
     from_numpy_dtype,
     get_default_dtype,
 )
@@ -244,17 +245,23 @@ def _make_kernel(name: str, facts: Pointwise) -> Callable[..., Any]:
 
 
 def _make_lean(name: str, facts: Pointwise) -> Callable[..., Any]:
-    """Return what gives the expression alone, for operands taken as they are."""
+    """Return what gives the expression alone, for operands that need no more."""
 
     def lean(
         arrays: tuple[Any, ...], attributes: dict[str, Any]
     ) -> Callable[..., Any] | None:
         call = _resolved(name, facts, arrays, attributes.get("dtype"))
-        if call.check is not None or any(map(_is_cast, arrays, call.casts)):
+        if call.check is not None or not all(map(_is_easy, arrays, call.casts)):
             return None
         text = facts.text(call.dtype, arrays)
         ufunc = single_ufunc(text, facts.names) if not attributes else None
         function = ufunc or functools.partial(call.function, np, **attributes)
+        casts = tuple(
+            None if d is None or _is_number(a) else d.numpy
+            for a, d in zip(arrays, call.casts, strict=True)
+        )
+        if any(d is not None for d in casts):
+            function = _casting(function, casts)
         with np.errstate(all="ignore"):
             value = np.asarray(function(*arrays))
         shares = any(value is a for a in arrays)
@@ -263,12 +270,29 @@ def _make_lean(name: str, facts: Pointwise) -> Callable[..., Any]:
     return lean
 
 
-def _is_cast(operand: Any, dtype: DType | None) -> bool:
-    """Return whether an operand must be converted; NumPy takes a number as it is."""
+def _casting(
+    function: Callable[..., Any], casts: tuple[Any, ...]
+) -> Callable[..., Any]:
+    def run(*arrays: Any) -> Any:
+        pairs = zip(arrays, casts, strict=True)
+        return function(*[a if d is None else a.astype(d) for a, d in pairs])
+
+    return run
+
+
+def _is_number(operand: Any) -> bool:
+    return operand.__class__ is float or operand.__class__ is int
+
+
+def _is_easy(operand: Any, dtype: DType | None) -> bool:
+    """Return whether NumPy alone makes of an operand what the operator does."""
     if dtype is None:
+        return True
+    if dtype.kind != "float" or dtype.itemsize == 2:
         return False
-    exact = operand.__class__ is float or operand.__class__ is int
-    return not (exact and dtype.kind == "float" and dtype.itemsize > 2)
+    if isinstance(operand, bool | int | float | complex):
+        return _is_number(operand)
+    return operand.dtype in (float32.numpy, float64.numpy)
 
 
 def _signature(operand: Any) -> Any:
