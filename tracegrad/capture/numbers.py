@@ -30,7 +30,7 @@ class Computed:
     Attributes
     ----------
     function : callable
-        Of module `operator`, or ``abs``.
+        Of module `operator`, or ``float``.
     args : tuple
         Sources, and plain numbers.
     """
@@ -137,6 +137,18 @@ def looked_at(value: Any) -> Any:
     elif value.__class__ in (tuple, list):
         return value.__class__(map(looked_at, value))
     return value
+
+
+def pin_within(value: Any, depth: int = 4) -> None:
+    """Pin the stand-ins that a value is or holds, to `depth` levels."""
+    if isinstance(value, StandIn):
+        value.pin()
+    elif depth and isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            pin_within(item, depth - 1)
+    elif depth and isinstance(value, dict):
+        for item in value.values():
+            pin_within(item, depth - 1)
 
 
 def without_stand_in(value: Any) -> Any:
