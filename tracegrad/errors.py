@@ -6,7 +6,9 @@ program written for PyTorch catches what it expects.
 
 from __future__ import annotations
 
-from tracegrad.location import Location, here
+import re
+
+from tracegrad.location import Location, called, known_names
 
 
 class TracegradError(Exception):
@@ -34,23 +36,37 @@ class TracegradError(Exception):
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
-        self.location = here()
+        self.location, self._called = called()
         if self.location is not None:
             self.add_note(f"called at {self.location}")
-        self._part_of = ""
 
     def within(self, operator: str) -> None:
         """Say which operator, made of others, the failing one is a part of.
 
-        Called from the inside out: the outermost one, which the user called, stays.
+        Called from the inside out, where no call of a user's tells it.
         """
-        self._part_of = operator
+        if self.location is None or not self._called:
+            self._called = operator
 
     def __str__(self) -> str:
-        text = super().__str__()
-        if not self._part_of or text.startswith(self._part_of):
-            return text
-        return f"{text} (in {self._part_of})"
+        return _titled(super().__str__(), self._called)
+
+
+# "matmul: …", "full(): …", "softmax takes …": an operator's name at a message's head.
+_HEAD = re.compile(r"(\w+)(\(\)|:| (?=takes |wants |is |needs |must ))")
+
+
+def _titled(text: str, name: str) -> str:
+    """Let a message begin with what the user called, the failing part at its end."""
+    if not name or text.startswith((f"{name}:", f"{name} ", f"{name}(")):
+        return text
+    found = _HEAD.match(text)
+    if found is None or found[1] not in known_names():
+        return f"{name}: {text}"
+    inner, rest = found[1], text[len(found[1]) :]
+    if inner.strip("_") == name.strip("_"):
+        return name + rest
+    return f"{name}{rest} (in {inner})"
 
 
 class ShapeError(TracegradError, RuntimeError):

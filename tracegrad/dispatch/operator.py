@@ -8,8 +8,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, final
 
+from tracegrad.dispatch.argument_errors import RAW, explained, given_twice
 from tracegrad.dispatch.rules import GIVEN_NAMES, Rule, rule_names
 from tracegrad.errors import ArgumentTypeError
+from tracegrad.location import know, publish
 
 # How an annotation of the defining function is read.
 _OPERAND_KINDS = {
@@ -258,6 +260,7 @@ def register(operator: OpDef) -> OpDef:
     if operator.name in OPERATORS:
         raise ArgumentTypeError(f"an operator named {operator.name!r} is already there")
     OPERATORS[operator.name] = operator
+    know(operator.name)
     return operator
 
 
@@ -289,24 +292,43 @@ def own_name(written: str, parameters: Collection[str]) -> str:
     return found if found in parameters else written
 
 
-def _taking_numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function`, taking ``axis=`` where it has a parameter ``dim``."""
-    parameters = inspect.signature(function).parameters
-    if not _NUMPY_NAMES.keys().isdisjoint(parameters) or "dim" not in parameters:
-        return function
+def _public_form(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return `function` as users call it.
+
+    It takes ``axis=`` where it has a parameter ``dim``, and what Python raises in it
+    for an argument of a wrong type says which argument that is.
+    """
+    signature = inspect.signature(function)
+    parameters = signature.parameters
+    takes_axis = _NUMPY_NAMES.keys().isdisjoint(parameters) and "dim" in parameters
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        for written in _NUMPY_NAMES.keys() & kwargs.keys():
-            name = own_name(written, parameters)
-            if name in kwargs and name != written:
-                raise ArgumentTypeError(
-                    f"{function.__name__}() was given {name} twice, once as {written}"
-                )
-            kwargs[name] = kwargs.pop(written)
-        return function(*args, **kwargs)
+        try:
+            if kwargs and takes_axis:
+                kwargs = _own_names(kwargs, name, signature)
+            return function(*args, **kwargs)
+        except RAW as error:
+            said = explained(name, signature, args, kwargs, error)
+            if said is error:
+                raise
+            raise said from error
 
+    publish(call, name)
     return call
+
+
+def _own_names(
+    given: dict[str, Any], function: str, signature: inspect.Signature
+) -> dict[str, Any]:
+    """Return arguments by PyTorch's names where NumPy's were given."""
+    found: dict[str, Any] = {}
+    for written, value in given.items():
+        name = own_name(written, signature.parameters)
+        if name in found or (name != written and name in given):
+            raise given_twice(function, signature, name)
+        found[name] = value
+    return found
 
 
 def public_function(
@@ -316,8 +338,8 @@ def public_function(
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         called = name or function.__name__
-        taking = _taking_numpy_names(function)
-        FUNCTIONS[called] = FunctionDef(called, taking, method)
+        publish(function, called)
+        FUNCTIONS[called] = FunctionDef(called, _public_form(function, called), method)
         return function
 
     return enter

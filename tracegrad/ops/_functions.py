@@ -12,12 +12,14 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from tracegrad.dispatch.arguments import parse
 from tracegrad.dispatch.bind import NO_ATTRIBUTES, bind
 from tracegrad.dispatch.fast import operand
 from tracegrad.dispatch.inplace import apply_inplace, write_out
 from tracegrad.dispatch.operator import OpDef, public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentTypeError
+from tracegrad.location import publish
 
 
 class Choice(NamedTuple):
@@ -83,7 +85,7 @@ def _inplace(choose: Chooser, name: str) -> Callable[..., Any]:
         choice = _chosen(choose, name, (self, *args), kwargs)
         return apply_inplace(choice.operator, choice.checked(), choice.attributes)
 
-    method.__name__ = method.__qualname__ = name + "_"
+    publish(method, name + "_")
     method.__doc__ = f"Write the result of `{name}` into this tensor."
     return method
 
@@ -98,7 +100,7 @@ def _chosen(
             choose, args, kwargs
         ):
             raise
-        raise ArgumentTypeError(f"{name}(): {error}") from None
+        raise ArgumentTypeError(str(error)) from None
 
 
 def _is_call_error(
@@ -115,7 +117,8 @@ def _documented(
     call: Callable[..., Any], choose: Chooser, name: str
 ) -> Callable[..., Any]:
     functools.update_wrapper(call, choose)
-    call.__name__ = call.__qualname__ = name
+    publish(call, name)
+    publish(choose, name)
     signature = inspect.signature(choose)
     out = inspect.Parameter(
         "out", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Tensor | None"
@@ -130,6 +133,7 @@ def method(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a function the method `name` of Tensor, and no function (decorator)."""
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        publish(function, name)
         METHODS[name] = function
         return function
 
@@ -143,9 +147,13 @@ def aliases(**operators: OpDef) -> None:
 
 
 def _choice_of(operator: OpDef) -> Chooser:
+    count = len(operator.operands)
+
     @functools.wraps(operator.function)
-    def choose(*operands: Any) -> Choice:
-        return Choice(operator, operands)
+    def choose(*args: Any, **kwargs: Any) -> Choice:
+        if kwargs or len(args) != count:
+            return Choice(operator, *parse(operator, args, kwargs))
+        return Choice(operator, args)
 
     choose.__doc__ = (
         f"{operator.doc.splitlines()[0]}\n\nA second name of `{operator.name}`."

@@ -374,7 +374,7 @@ def _broadcast(name: str, specs: list[TensorSpec]) -> Any:
     try:
         return broadcast_shapes(*[s.shape for s in specs])
     except ShapeError as error:
-        raise ShapeError(f"{name}: {error}") from None
+        raise ShapeError(f"{name}: {error.args[0]}") from None
 
 
 # -- the decorator --------------------------------------------------------------

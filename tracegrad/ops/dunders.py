@@ -11,6 +11,7 @@ from tracegrad.dispatch.inplace import apply_inplace
 from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, OpDef
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentTypeError
+from tracegrad.location import publish
 from tracegrad.ops._functions import METHODS
 
 # Python's name: the operator's name.
@@ -88,7 +89,7 @@ def _ipow(self: Tensor, exponent: Any) -> Any:
 def _set(python_name: str, method: _Method) -> None:
     name = f"__{python_name}__"
     if method.__module__ == __name__:
-        method.__name__, method.__qualname__ = name, f"Tensor.{name}"
+        publish(method, name)
     setattr(Tensor, name, method)
 
 

@@ -22,6 +22,7 @@ from tracegrad.errors import (
     DTypeError,
     IndexRangeError,
 )
+from tracegrad.location import publish
 from tracegrad.ops._indices import indexed_shape
 from tracegrad.ops._inplace import inplace_form
 from tracegrad.ops._pointwise import wrapped_scalar
@@ -385,6 +386,8 @@ def _is_watched(target: Tensor, value: Tensor) -> bool:
     )
 
 
+publish(_getitem, "__getitem__")
+publish(_setitem, "__setitem__")
 Tensor.__getitem__ = _getitem  # type: ignore[misc]
 Tensor.__setitem__ = _setitem  # type: ignore[index]
 
