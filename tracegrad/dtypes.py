@@ -274,8 +274,20 @@ def promote_types(a: DType, b: DType) -> DType:
     --------
     >>> promote_types(uint8, int8)
     tracegrad.int16
+
+    Raises
+    ------
+    ArgumentTypeError
+        If one of them is no dtype.
     """
-    return _PROMOTED[a, b]
+    try:
+        return _PROMOTED[a, b]
+    except (KeyError, TypeError):
+        wrong = b if isinstance(a, DType) else a
+        raise ArgumentTypeError(
+            "promote_types() takes dtypes such as tracegrad.float32, not "
+            f"{type(wrong).__name__}"
+        ) from None
 
 
 def _combine_categories(higher: DType | None, lower: DType | None) -> DType | None:

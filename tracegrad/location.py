@@ -138,6 +138,11 @@ def publish(function: Any, name: str, parameters: Sequence[str] = ()) -> None:
     know(name)
 
 
+def is_published(function: Any) -> bool:
+    """Return whether `function` is known by a public name."""
+    return function.__code__ in _PUBLISHED
+
+
 def know(name: str) -> None:
     """Note that messages may begin with `name`, an operator's or a function's."""
     _KNOWN.add(name)

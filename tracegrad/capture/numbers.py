@@ -224,5 +224,8 @@ def _methods(base: type) -> dict[str, Any]:
     return methods
 
 
-FloatStandIn: Any = type("FloatStandIn", (StandIn, float), _methods(float))
-IntStandIn: Any = type("IntStandIn", (StandIn, int), _methods(int))
+# Messages name the classes of what arrived, and these are none of the user's.
+FloatStandIn: Any = type("float", (StandIn, float), _methods(float))
+FloatStandIn.__qualname__ = "FloatStandIn"
+IntStandIn: Any = type("int", (StandIn, int), _methods(int))
+IntStandIn.__qualname__ = "IntStandIn"

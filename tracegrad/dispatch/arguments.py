@@ -160,11 +160,13 @@ def as_attribute(operator: OpDef, parameter: AttributeDef, value: Any) -> Any:
     """
     value = hashable(value)
     kind = kind_of(parameter.annotation)
+    if parameter.variadic and kind == "int":
+        kind = "integers"
     if kind is None:
         return value
-    if kind == "dtype":
+    if kind == "dtype" and (value is not None or "None" in parameter.annotation):
         return dtype_given(value, f"{operator.name}(): argument {parameter.name!r}")
-    if not fits(kind, value, parameter.annotation):
+    if kind == "dtype" or not fits(kind, value, parameter.annotation):
         raise wrong_type(operator.name, parameter.name, parameter.annotation, value)
     return value
 

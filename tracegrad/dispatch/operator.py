@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
 from tracegrad.dispatch.argument_errors import RAW, explained, given_twice
 from tracegrad.dispatch.rules import GIVEN_NAMES, Rule, rule_names
 from tracegrad.errors import ArgumentTypeError
-from tracegrad.location import know, publish
+from tracegrad.location import is_published, know, publish
 
 # How an annotation of the defining function is read.
 _OPERAND_KINDS = {
@@ -292,8 +292,8 @@ def own_name(written: str, parameters: Collection[str]) -> str:
     return found if found in parameters else written
 
 
-def _public_form(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Return `function` as users call it.
+def public_form(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return `function` as users call it, under a name.
 
     It takes ``axis=`` where it has a parameter ``dim``, and what Python raises in it
     for an argument of a wrong type says which argument that is.
@@ -339,7 +339,24 @@ def public_function(
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         called = name or function.__name__
         publish(function, called)
-        FUNCTIONS[called] = FunctionDef(called, _public_form(function, called), method)
+        FUNCTIONS[called] = FunctionDef(called, public_form(function, called), method)
         return function
 
     return enter
+
+
+def public_forms(
+    namespace: Mapping[str, Any], names: Iterable[str]
+) -> dict[str, Callable[..., Any]]:
+    """Return functions of a module as users call them, by name."""
+    return {name: _form_of(namespace[name], name) for name in names}
+
+
+def _form_of(function: Any, name: str) -> Any:
+    if isinstance(function, OpDef):
+        same = function.name == name
+        return function if same else public_form(function.call, name)
+    known = FUNCTIONS.get(name)
+    if known is not None and inspect.unwrap(known.function) is function:
+        return known.function
+    return function if is_published(function) else public_form(function, name)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS
+from tracegrad.dispatch.operator import public_forms as _public_forms
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import NotSupportedError
 from tracegrad.ops.columns import fold_columns as fold
@@ -247,3 +248,6 @@ __all__ = [
     "triplet_margin_loss",
     "unfold",
 ]
+
+# The modules of operators export what they call themselves, without words for users.
+globals().update(_public_forms(globals(), __all__))

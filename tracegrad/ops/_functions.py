@@ -12,13 +12,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from tracegrad.dispatch.argument_errors import RAW, explained
 from tracegrad.dispatch.arguments import parse
 from tracegrad.dispatch.bind import NO_ATTRIBUTES, bind
 from tracegrad.dispatch.fast import operand
 from tracegrad.dispatch.inplace import apply_inplace, write_out
-from tracegrad.dispatch.operator import OpDef, public_function
+from tracegrad.dispatch.operator import FUNCTIONS, FunctionDef, OpDef, public_form
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentTypeError
 from tracegrad.location import publish
 
 
@@ -64,7 +64,10 @@ def choosing(
     """
 
     def enter(choose: Chooser) -> Chooser:
-        public_function(method, name)(_function(choose, name))
+        function = _function(choose, name)
+        if "dim" in inspect.signature(choose).parameters:
+            function = public_form(function, name)
+        FUNCTIONS[name] = FunctionDef(name, function, method)
         if inplace:
             METHODS[name + "_"] = _inplace(choose, name)
         return choose
@@ -73,44 +76,38 @@ def choosing(
 
 
 def _function(choose: Chooser, name: str) -> Callable[..., Any]:
+    signature = inspect.signature(choose)
+
     def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        result = _chosen(choose, name, args, kwargs).apply()
+        try:
+            result = choose(*args, **kwargs).apply()
+        except RAW as error:
+            said = explained(name, signature, args, kwargs, error)
+            if said is error:
+                raise
+            raise said from error
         return result if out is None else write_out(out, result, name)
 
     return _documented(call, choose, name)
 
 
 def _inplace(choose: Chooser, name: str) -> Callable[..., Any]:
-    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        choice = _chosen(choose, name, (self, *args), kwargs)
-        return apply_inplace(choice.operator, choice.checked(), choice.attributes)
+    called = name + "_"
+    signature = inspect.signature(choose)
 
-    publish(method, name + "_")
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        try:
+            choice = choose(self, *args, **kwargs)
+            return apply_inplace(choice.operator, choice.checked(), choice.attributes)
+        except RAW as error:
+            said = explained(called, signature, (self, *args), kwargs, error)
+            if said is error:
+                raise
+            raise said from error
+
+    publish(method, called)
     method.__doc__ = f"Write the result of `{name}` into this tensor."
     return method
-
-
-def _chosen(
-    choose: Chooser, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Choice:
-    try:
-        return choose(*args, **kwargs)
-    except TypeError as error:
-        if isinstance(error, ArgumentTypeError) or not _is_call_error(
-            choose, args, kwargs
-        ):
-            raise
-        raise ArgumentTypeError(str(error)) from None
-
-
-def _is_call_error(
-    choose: Chooser, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> bool:
-    try:
-        inspect.signature(choose).bind(*args, **kwargs)
-    except TypeError:
-        return True
-    return False
 
 
 def _documented(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from tracegrad.dispatch.bind import bind
 from tracegrad.dispatch.fast import operand
 from tracegrad.dispatch.inplace import apply_inplace
-from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, OpDef
+from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, OpDef, public_form
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentTypeError
-from tracegrad.location import publish
+from tracegrad.location import is_published, publish
 from tracegrad.ops._functions import METHODS
 
 # Python's name: the operator's name.
@@ -93,13 +95,29 @@ def _set(python_name: str, method: _Method) -> None:
     setattr(Tensor, name, method)
 
 
+def _publish_methods() -> None:
+    """Let methods that modules gave Tensor be known by their public names."""
+    for name, method in list(vars(Tensor).items()):
+        if isinstance(method, FunctionType) and _is_to_publish(name, method):
+            setattr(Tensor, name, public_form(method, name))
+
+
+def _is_to_publish(name: str, method: FunctionType) -> bool:
+    # Those of the class statement have their names.
+    own = method.__module__ == Tensor.__module__
+    return not (own or name.startswith("_") or is_published(method))
+
+
 def install() -> None:
     """Give Tensor its methods and Python's operators, once all are defined."""
     for definition in FUNCTIONS.values():
         if definition.method:
             setattr(Tensor, definition.name, definition.function)
     for name, method in METHODS.items():
-        setattr(Tensor, name, method)
+        known = FUNCTIONS.get(name)
+        same = known is not None and inspect.unwrap(known.function) is method
+        setattr(Tensor, name, known.function if known and same else method)
+    _publish_methods()
     for python_name, name in _BINARY.items():
         operator = OPERATORS[name]
         call = operator.facts["fast"] or _binary(operator)
