@@ -157,9 +157,8 @@ class Optimizer:
         object
             What `closure` returned; None without one.
         """
-        for before, hook in list(self._step_hooks.values()):
-            if before:
-                hook(self, (closure,), {})
+        if self._step_hooks:
+            self._run_step_hooks(True, closure)
         loss = None
         if closure is not None:
             with enable_grad():
@@ -171,10 +170,14 @@ class Optimizer:
                     if parameter.grad is not None:
                         state = self.state.get(parameter, {})
                         self._update(parameter, state, group)
-        for before, hook in list(self._step_hooks.values()):
-            if not before:
-                hook(self, (closure,), {})
+        if self._step_hooks:
+            self._run_step_hooks(False, closure)
         return loss
+
+    def _run_step_hooks(self, before: bool, closure: Closure | None) -> None:
+        for is_before, hook in list(self._step_hooks.values()):
+            if is_before is before:
+                hook(self, (closure,), {})
 
     @outside_recording
     def _init_states(self) -> None:

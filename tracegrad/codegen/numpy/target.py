@@ -5,6 +5,7 @@ from __future__ import annotations
 from tracegrad.codegen.environment import render
 from tracegrad.codegen.numpy.emitter import Emitter
 from tracegrad.codegen.numpy.instructions import Array, Body
+from tracegrad.codegen.numpy.numbers import name_numbers
 from tracegrad.codegen.numpy.plan import defer_writes, plan
 from tracegrad.codegen.numpy.render import (
     arena_lines,
@@ -22,6 +23,7 @@ def emit_numpy(program: Program) -> Source:
     emitter = Emitter(program)
     body = emitter.run()
     emitter.library.settle()
+    numbers = emitter.numbers + name_numbers(body, emitter.names)
     defer_writes(body)
     memory = plan(body)
     graph = program.graph
@@ -31,6 +33,7 @@ def emit_numpy(program: Program) -> Source:
         title=f"{graph.name}: emitted by tracegrad for NumPy.",
         imports=_imports(emitter, body),
         functions=list(emitter.library.functions.values()),
+        numbers=numbers,
         arena_lines=arena_lines(body, memory),
         arena_names=[name for name, _ in arena_names(body, memory)],
         entry=entry,
