@@ -283,7 +283,8 @@ def promote_types(a: DType, b: DType) -> DType:
     try:
         return _PROMOTED[a, b]
     except (KeyError, TypeError):
-        wrong = b if isinstance(a, DType) else a
+        given: tuple[Any, Any] = (a, b)
+        wrong = next(d for d in given if not isinstance(d, DType))
         raise ArgumentTypeError(
             "promote_types() takes dtypes such as tracegrad.float32, not "
             f"{type(wrong).__name__}"

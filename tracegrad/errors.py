@@ -48,6 +48,11 @@ class TracegradError(Exception):
         if self.location is None or not self._called:
             self._called = operator
 
+    def add(self, detail: str) -> None:
+        """Say something more, once."""
+        if detail not in str(self.args[0]):
+            self.args = (f"{self.args[0]}; {detail}", *self.args[1:])
+
     def __str__(self) -> str:
         return _titled(super().__str__(), self._called)
 

@@ -19,6 +19,7 @@ from tracegrad.errors import (
     ArgumentError,
     ArgumentTypeError,
     DivisionError,
+    DTypeError,
     TracegradError,
 )
 from tracegrad.location import is_ours
@@ -60,16 +61,24 @@ def fits(kind: str, value: Any, annotation: str) -> bool:
     if kind == "integers":
         return _are_integers(value, annotation)
     if kind == "int":
-        return hasattr(type(value), "__index__")
+        return _is_integer(value)
     return isinstance(value, _CLASSES[kind])
 
 
 def _are_integers(value: Any, annotation: str) -> bool:
     if value.__class__ is int:
         return True
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list):
         return all(_are_integers(v, annotation) for v in value)
-    return hasattr(type(value), "__index__") or (value is None and "None" in annotation)
+    return _is_integer(value) or (value is None and "None" in annotation)
+
+
+def _is_integer(value: Any) -> bool:
+    """Return whether `value` counts as an integer: not a bool, nor several."""
+    if isinstance(value, bool | np.bool_):
+        return False
+    several = hasattr(type(value), "_array") and value.numel() != 1
+    return hasattr(type(value), "__index__") and not several
 
 
 def wrong_type(
@@ -175,6 +184,7 @@ def _taken(function: str, signature: inspect.Signature) -> str:
 # -- errors of Python's that come out of a call -----------------------------------
 
 RAW = (
+    TracegradError,
     TypeError,
     AttributeError,
     ValueError,
@@ -182,7 +192,7 @@ RAW = (
     OverflowError,
     ZeroDivisionError,
 )
-"""What Python raises where an argument of another kind is used."""
+"""What is raised where an argument of another kind is used."""
 
 
 def explained(
@@ -194,18 +204,24 @@ def explained(
 ) -> Exception:
     """Return what to raise in place of an error that came out of a function of ours.
 
-    An error of a function that the user gave, and one of tracegrad's own, stay.
+    An error of a function that the user gave stays, and so does one of tracegrad's
+    own, unless an integer, a word or a truth was to be given and was not.
     """
-    if isinstance(error, TracegradError) or not _comes_from_us(error):
+    if isinstance(error, TracegradError):
+        if isinstance(error, ArgumentTypeError):
+            return error
+        _note_arrays(error, args, kwargs)
+        wrong = _unsuitable(function, signature, args, kwargs, _CLOSED_KINDS)
+        return error if wrong is None else wrong
+    if not _comes_from_us(error):
         return error
     try:
-        given = signature.bind(*args, **kwargs).arguments
+        signature.bind(*args, **kwargs)
     except TypeError as refused:
         return _refused(function, signature, args, kwargs, refused)
-    for name, value in given.items():
-        parameter = signature.parameters[name]
-        if value is not parameter.default and not _suits(parameter, value):
-            return wrong_type(function, name, str(parameter.annotation), value)
+    wrong = _unsuitable(function, signature, args, kwargs, None)
+    if wrong is not None:
+        return wrong
     kind = next((k for c, k in _KINDS.items() if isinstance(error, c)), None)
     arrived = ", ".join(
         [*map(described, args), *(f"{n}={described(v)}" for n, v in kwargs.items())]
@@ -268,6 +284,46 @@ def _refused(
         if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
     return too_many(function, signature, len(positional), len(args))
+
+
+# Kinds of which an annotation lists all that a parameter takes.
+_CLOSED_KINDS = frozenset({"int", "integers", "bool", "str"})
+
+
+def _unsuitable(
+    function: str,
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    kinds: frozenset[str] | None,
+) -> ArgumentTypeError | None:
+    """Return the error for an argument that its annotation excludes, if there is one.
+
+    Only parameters of `kinds` are looked at, all without.
+    """
+    try:
+        given = signature.bind(*args, **kwargs).arguments
+    except TypeError:
+        return None
+    for name, value in given.items():
+        parameter = signature.parameters[name]
+        if kinds and kind_of(str(parameter.annotation)) not in kinds:
+            continue
+        if value is not parameter.default and not _suits(parameter, value):
+            return wrong_type(function, name, str(parameter.annotation), value)
+    return None
+
+
+def _note_arrays(
+    error: TracegradError, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """Say that a NumPy array was given where dtypes do not fit."""
+    arrays = [v for v in (*args, *kwargs.values()) if isinstance(v, np.ndarray)]
+    if isinstance(error, DTypeError) and arrays:
+        error.add(
+            f"a NumPy array of {arrays[0].dtype} was given, which is a tensor of that "
+            "dtype; tracegrad.tensor(array, dtype=…) makes one of another"
+        )
 
 
 def _suits(parameter: inspect.Parameter, value: Any) -> bool:

@@ -140,8 +140,6 @@ def as_operand(operator: OpDef, parameter: OperandDef, value: Any) -> Any:
 
 
 def _as_tensors(operator: OpDef, parameter: OperandDef, value: Any) -> Any:
-    if isinstance(value, Tensor):
-        value = tuple(value)
     if not isinstance(value, Sequence):
         raise wrong_type(operator.name, parameter.name, _SEQUENCE, value)
     for item in value:

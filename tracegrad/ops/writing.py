@@ -28,9 +28,11 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     InplaceError
         If autograd or the memory layout forbids the write.
     """
+    if isinstance(src, bool | int | float | complex):
+        return fill_(self, src)
     if not isinstance(src, Tensor):
         raise ArgumentTypeError(
-            f"copy_: src must be a Tensor, not {type(src).__name__}"
+            f"copy_: src must be a Tensor or a number, not {type(src).__name__}"
         )
     if src is self:
         return self
