@@ -744,7 +744,7 @@ def log2(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Logarithm to base 2 of each element."""
 def log_softmax(
     input: Tensor,
-    dim: builtins.int | None = ...,
+    dim: builtins.int,
     dtype: DType | None = ...,
     *,
     out: Tensor | None = ...,
@@ -1062,7 +1062,7 @@ def soft_margin_loss(
     """log(1 + exp(-target * input))."""
 def softmax(
     input: Tensor,
-    dim: builtins.int | None = ...,
+    dim: builtins.int,
     dtype: DType | None = ...,
     *,
     out: Tensor | None = ...,
@@ -1070,7 +1070,7 @@ def softmax(
     """Exponentials along a dimension, scaled to sum 1."""
 def softmin(
     input: Tensor,
-    dim: builtins.int | None = ...,
+    dim: builtins.int,
     dtype: DType | None = ...,
     *,
     out: Tensor | None = ...,

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from types import CodeType, FrameType
 from typing import Any, final
@@ -111,6 +112,16 @@ def here() -> Location | None:
     """Return the user's current place, or None outside any user code."""
     frame = user_frame()
     return None if frame is None else Location.of_frame(frame)
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of something in the line of the user's that led here."""
+    depth = 2
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_passed(frame.f_code.co_filename):
+        depth += 1
+        frame = frame.f_back
+    warnings.warn(message, category, stacklevel=depth)
 
 
 # The public name of a function, by its code: how an error knows what was called.

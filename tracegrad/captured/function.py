@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Mapping
 from types import FunctionType, MethodType
 from typing import Any, final
@@ -25,6 +24,7 @@ from tracegrad.dispatch.state import thread
 from tracegrad.dtypes import get_default_dtype
 from tracegrad.errors import CaptureError, NumberNeededError
 from tracegrad.ir.graph import Graph
+from tracegrad.location import warn
 
 # Beyond this many programs, or kinds of calls that run eagerly, nothing is recorded.
 MAX_SPECIALIZATIONS = 16
@@ -231,7 +231,7 @@ class CapturedFunction:
         said = f"it could not be compiled: {type(error).__name__}: {error}"
         if not self._has_warned:
             self._has_warned = True
-            warnings.warn(f"{_name_of(self.eager)} runs eagerly, {said}", stacklevel=6)
+            warn(f"{_name_of(self.eager)} runs eagerly, {said}")
         self._stay_eager(recording, mode, said)
 
     # -- what it looks like -----------------------------------------------------------

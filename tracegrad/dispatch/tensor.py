@@ -6,7 +6,6 @@ is written here is what a tensor is, not what can be computed with it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any, final
 
@@ -30,6 +29,7 @@ from tracegrad.errors import (
     ScalarError,
     ShapeError,
 )
+from tracegrad.location import warn
 from tracegrad.sizes import Size
 from tracegrad.spec import TensorSpec
 
@@ -259,10 +259,9 @@ class Tensor:
             return found
         grad = self._grad
         if grad is None and not self.is_leaf and not self.retains_grad:
-            warnings.warn(
+            warn(
                 "this tensor is no leaf: its .grad is not filled by backward(); "
                 "call retain_grad() on it first, or read the leaf's",
-                stacklevel=2,
             )
         return grad
 
@@ -519,10 +518,9 @@ def _forget_gradient(tensor: Tensor, edge: Edge | None) -> None:
 
 def _warn_of_lost_gradient(tensor: Tensor) -> None:
     if tensor.requires_grad:
-        warnings.warn(
+        warn(
             "a tensor that requires grad becomes a Python number and loses its "
             "gradient; use tensor.detach() or tensor.item() to say so",
-            stacklevel=3,
         )
 
 

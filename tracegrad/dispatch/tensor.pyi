@@ -898,11 +898,7 @@ class Tensor:
         """Logarithm to base 2 of each element."""
     def log_(self) -> Tensor:
         """Natural logarithm of each element."""
-    def log_softmax(
-        self,
-        dim: builtins.int | None = ...,
-        dtype: DType | None = ...,
-    ) -> Tensor:
+    def log_softmax(self, dim: builtins.int, dtype: DType | None = ...) -> Tensor:
         """Logarithm of the softmax along a dimension, exact where that is tiny."""
     def logaddexp(self, other: Tensor | complex) -> Tensor:
         """Logarithm of the sum of the exponentials of two tensors."""
@@ -1326,11 +1322,7 @@ class Tensor:
         """Hyperbolic sine of each element."""
     def sinh_(self) -> Tensor:
         """Hyperbolic sine of each element."""
-    def softmax(
-        self,
-        dim: builtins.int | None = ...,
-        dtype: DType | None = ...,
-    ) -> Tensor:
+    def softmax(self, dim: builtins.int, dtype: DType | None = ...) -> Tensor:
         """Exponentials along a dimension, scaled to sum 1."""
     def sort(
         self,

@@ -7,6 +7,7 @@ from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS
 from tracegrad.dispatch.operator import public_forms as _public_forms
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import NotSupportedError
+from tracegrad.nn.softmaxes import log_softmax, softmax, softmin
 from tracegrad.ops.columns import fold_columns as fold
 from tracegrad.ops.columns import unfold_columns as unfold
 from tracegrad.ops.contraction import linear
@@ -81,9 +82,6 @@ glu = _public("glu")
 prelu = _public("prelu")
 sigmoid = _public("sigmoid")
 tanh = _public("tanh")
-softmax = _public("softmax")
-log_softmax = _public("log_softmax")
-softmin = _public("softmin")
 mse_loss = _public("mse_loss")
 l1_loss = _public("l1_loss")
 smooth_l1_loss = _public("smooth_l1_loss")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import warnings
 from collections.abc import Sequence
 from typing import Any, final
 
@@ -22,7 +21,7 @@ from tracegrad.errors import (
     DTypeError,
     IndexRangeError,
 )
-from tracegrad.location import publish
+from tracegrad.location import publish, warn
 from tracegrad.ops._indices import indexed_shape
 from tracegrad.ops._inplace import inplace_form
 from tracegrad.ops._pointwise import wrapped_scalar
@@ -67,11 +66,9 @@ def _as_tuple(key: Any) -> tuple[Any, ...]:
     if isinstance(key, tuple):
         return key
     if isinstance(key, list) and _means_tuple(key):
-        warnings.warn(
+        warn(
             "a list as an index is taken as a tuple here, as PyTorch does for now; "
             "write x[tuple(index)], or x[tensor(index)] for one index tensor",
-            UserWarning,
-            stacklevel=4,
         )
         return tuple(key)
     return (key,)
@@ -155,10 +152,8 @@ def _tensor_index(item: Tensor) -> Any:
             "a tensor used as an index must be int64, int32, uint8 or bool, not " + name
         )
     if name == "uint8":
-        warnings.warn(
+        warn(
             "a uint8 tensor as an index is a mask and deprecated; use bool",
-            UserWarning,
-            stacklevel=5,
         )
     if item.ndim == 0 and name in ("int64", "int32"):
         # Inside vmap the number differs from example to example.

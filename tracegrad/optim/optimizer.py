@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, final
@@ -16,6 +15,7 @@ from tracegrad.errors import (
     NotSupportedError,
     StateError,
 )
+from tracegrad.location import warn
 
 Closure = Callable[[], Any]
 
@@ -113,10 +113,9 @@ class Optimizer:
                 )
         distinct = {id(p) for p in parameters}
         if len(distinct) != len(parameters):
-            warnings.warn(
+            warn(
                 "optimizer contains a parameter group with duplicate parameters; "
                 "each is updated as often as it is there",
-                stacklevel=4,
             )
         known = {id(p) for group in self.param_groups for p in group["params"]}
         if distinct & known:
