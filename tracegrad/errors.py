@@ -37,6 +37,8 @@ class TracegradError(Exception):
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
         self.location, self._called = called()
+        # Whether no call of a user's says what was called.
+        self._inner = not self._called
         if self.location is not None:
             self.add_note(f"called at {self.location}")
 
@@ -45,8 +47,12 @@ class TracegradError(Exception):
 
         Called from the inside out, where no call of a user's tells it.
         """
-        if self.location is None or not self._called:
-            self._called = operator
+        if not self._called or self._inner:
+            self._called, self._inner = operator, True
+
+    def called_as(self, name: str) -> None:
+        """Say what was called, where that is no function: a class."""
+        self._called = name
 
     def add(self, detail: str) -> None:
         """Say something more, once."""
@@ -140,6 +146,10 @@ class NotSupportedError(TracegradError, NotImplementedError):
 
 class StateError(TracegradError, RuntimeError):
     """A saved state that does not fit the module or optimizer that loads it."""
+
+
+class EntryError(TracegradError, KeyError):
+    """An entry that a group, or another mapping, does not have."""
 
 
 class ConfigError(TracegradError, ValueError):

@@ -27,16 +27,19 @@ from tracegrad.location import is_ours
 _EMPTY = inspect.Parameter.empty
 # Words of annotations that say "integers", perhaps several.
 _INTEGERS = {"int", "tuple", "None", "Sequence", "Shape", "Numbers"}
+_SHOWN = bool | int | float | complex | str | bytes
 _SHOWN_CHARACTERS = 40
 
 
 @functools.cache
 def kind_of(annotation: str) -> str | None:
     """Return what an attribute's annotation asks for, None if it is not checked."""
-    words = set(re.findall(r"\w+", annotation))
+    words = _words(annotation)
     if "DType" in words:
         return "dtype" if words <= {"DType", "None"} else None
-    for kind in ("float", "complex", "bool", "str"):
+    if "float" in words and words <= {"float", "Tensor", "tuple", "None"}:
+        return _number_kind(words)
+    for kind in ("complex", "bool", "str"):
         if kind in words and words <= {kind, "None"}:
             return kind
     if words <= {"int", "None"}:
@@ -45,9 +48,22 @@ def kind_of(annotation: str) -> str | None:
     return "integers" if integers else None
 
 
+def _words(annotation: str) -> set[str]:
+    """Return an annotation's names, without the modules they are from."""
+    return set(re.findall(r"\w+", re.sub(r"\w+\.", "", annotation)))
+
+
+def _number_kind(words: set[str]) -> str:
+    if "tuple" in words:
+        return "numbers"
+    return "number" if "Tensor" in words else "float"
+
+
 # The classes that fit a kind: a bool is an int, and so a number.
 _CLASSES: dict[str, Any] = {
     "float": int | float,
+    "number": int | float,
+    "numbers": int | float,
     "complex": int | float | complex,
     "bool": bool | np.bool_,
     "str": str,
@@ -62,6 +78,11 @@ def fits(kind: str, value: Any, annotation: str) -> bool:
         return _are_integers(value, annotation)
     if kind == "int":
         return _is_integer(value)
+    if kind == "numbers" and isinstance(value, tuple | list):
+        several = annotation.count("float") in (1, len(value))
+        return several and all(fits("number", v, annotation) for v in value)
+    if kind in ("number", "numbers") and hasattr(type(value), "_array"):
+        return True
     return isinstance(value, _CLASSES[kind])
 
 
@@ -101,6 +122,9 @@ _WORDS = {
     "int": "an int",
     "Tensor | None": "a Tensor or None",
     "float": "a number",
+    "float | Tensor": "a number or a Tensor",
+    "tuple[float, float]": "two numbers",
+    "tuple[float | Tensor, float | Tensor]": "two numbers",
     "float | None": "a number or None",
     "complex": "a number",
     "Shape": "a tuple of ints",
@@ -115,7 +139,11 @@ _WORDS = {
 def described(value: Any) -> str:
     """Return a value's type, with the value itself where that is short."""
     name = type(value).__name__
-    if not isinstance(value, str | bytes | int | float | complex | tuple | list | dict):
+    if isinstance(value, tuple | list) and not all(
+        isinstance(v, _SHOWN) for v in value
+    ):
+        return name
+    if not isinstance(value, _SHOWN | tuple | list):
         return name
     text = repr(value)
     return name if len(text) > _SHOWN_CHARACTERS else f"{name} {text}"
@@ -211,7 +239,7 @@ def explained(
         if isinstance(error, ArgumentTypeError):
             return error
         _note_arrays(error, args, kwargs)
-        wrong = _unsuitable(function, signature, args, kwargs, _CLOSED_KINDS)
+        wrong = unsuitable(function, signature, args, kwargs, CLOSED_KINDS)
         return error if wrong is None else wrong
     if not _comes_from_us(error):
         return error
@@ -219,7 +247,7 @@ def explained(
         signature.bind(*args, **kwargs)
     except TypeError as refused:
         return _refused(function, signature, args, kwargs, refused)
-    wrong = _unsuitable(function, signature, args, kwargs, None)
+    wrong = unsuitable(function, signature, args, kwargs, None)
     if wrong is not None:
         return wrong
     kind = next((k for c, k in _KINDS.items() if isinstance(error, c)), None)
@@ -286,11 +314,11 @@ def _refused(
     return too_many(function, signature, len(positional), len(args))
 
 
-# Kinds of which an annotation lists all that a parameter takes.
-_CLOSED_KINDS = frozenset({"int", "integers", "bool", "str"})
+CLOSED_KINDS = frozenset({"int", "integers", "bool", "str"})
+"""Kinds of which an annotation lists all that a parameter takes."""
 
 
-def _unsuitable(
+def unsuitable(
     function: str,
     signature: inspect.Signature,
     args: tuple[Any, ...],
@@ -307,10 +335,11 @@ def _unsuitable(
         return None
     for name, value in given.items():
         parameter = signature.parameters[name]
-        if kinds and kind_of(str(parameter.annotation)) not in kinds:
+        annotation = _text_of(parameter)
+        if kinds and kind_of(annotation) not in kinds:
             continue
         if value is not parameter.default and not _suits(parameter, value):
-            return wrong_type(function, name, str(parameter.annotation), value)
+            return wrong_type(function, name, annotation, value)
     return None
 
 
@@ -326,14 +355,22 @@ def _note_arrays(
         )
 
 
+def _text_of(parameter: inspect.Parameter) -> str:
+    """Return an annotation as it is written."""
+    annotation = parameter.annotation
+    if isinstance(annotation, str):
+        return annotation
+    return inspect.formatannotation(annotation)
+
+
 def _suits(parameter: inspect.Parameter, value: Any) -> bool:
-    annotation = str(parameter.annotation)
+    annotation = _text_of(parameter)
     if parameter.kind is parameter.VAR_KEYWORD:
         return True
     if parameter.kind is parameter.VAR_POSITIONAL:
         one = parameter.replace(kind=parameter.POSITIONAL_ONLY)
         return all(_suits(one, v) for v in value) if "Tensor" in annotation else True
-    words = set(re.findall(r"\w+", annotation))
+    words = _words(annotation)
     if "Tensor" in words and words <= {"Tensor", "None"}:
         return hasattr(type(value), "_array") or (value is None and "None" in words)
     kind = kind_of(annotation)

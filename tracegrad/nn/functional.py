@@ -7,7 +7,6 @@ from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS
 from tracegrad.dispatch.operator import public_forms as _public_forms
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import NotSupportedError
-from tracegrad.nn.softmaxes import log_softmax, softmax, softmin
 from tracegrad.ops.columns import fold_columns as fold
 from tracegrad.ops.columns import unfold_columns as unfold
 from tracegrad.ops.contraction import linear
@@ -28,6 +27,7 @@ from tracegrad.ops.dropout import (
 from tracegrad.ops.einsum import bilinear
 from tracegrad.ops.embedding import embedding as _rows
 from tracegrad.ops.embedding import one_hot
+from tracegrad.ops.implicit_dims import log_softmax, softmax, softmin
 from tracegrad.ops.max_pooling import (
     adaptive_max_pool1d,
     adaptive_max_pool2d,
