@@ -222,9 +222,10 @@ def set_default_dtype(dtype: DType) -> None:
     DTypeError
         If `dtype` is not a floating dtype.
     """
-    if dtype not in FLOATING:
-        raise DTypeError(f"the default dtype must be floating, not {dtype.name}")
-    _defaults.floating = dtype
+    given = dtype_given(dtype, "set_default_dtype(): dtype")
+    if given is None or given not in FLOATING:
+        raise DTypeError(f"the default dtype must be floating, not {dtype}")
+    _defaults.floating = given
 
 
 def dtype_of_scalar(value: complex) -> DType:

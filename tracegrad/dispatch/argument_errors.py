@@ -139,11 +139,8 @@ _WORDS = {
 def described(value: Any) -> str:
     """Return a value's type, with the value itself where that is short."""
     name = type(value).__name__
-    if isinstance(value, tuple | list) and not all(
-        isinstance(v, _SHOWN) for v in value
-    ):
-        return name
-    if not isinstance(value, _SHOWN | tuple | list):
+    parts = value if isinstance(value, tuple | list) else (value,)
+    if not all(isinstance(part, _SHOWN) for part in parts):
         return name
     text = repr(value)
     return name if len(text) > _SHOWN_CHARACTERS else f"{name} {text}"
@@ -274,19 +271,25 @@ _KINDS: dict[type[Exception], type[TracegradError]] = {
 
 
 def _comes_from_us(error: Exception) -> bool:
+    """Return whether no function of a user's was running, called by one of ours."""
     trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
+    while trace is not None:
+        if not _is_inner(trace.tb_frame.f_code.co_filename):
+            return False
         trace = trace.tb_next
-    return trace is not None and _is_inner(trace.tb_frame.f_code.co_filename)
+    return True
 
 
 def _is_inner(file: str) -> bool:
-    """Return whether a file is tracegrad's or NumPy's, which is called by it."""
-    return is_ours(file) or file.startswith(_NUMPY)
+    """Return whether a file is tracegrad's, or of what only it calls here."""
+    if is_ours(file) or file.startswith(_NUMPY):
+        return True
+    return file.startswith(_STANDARD) and "site-packages" not in file
 
 
-# Its Cython modules name their files so.
+# NumPy's Cython modules name their files so.
 _NUMPY = (os.path.dirname(np.__file__) + os.sep, "numpy/")
+_STANDARD = os.path.dirname(os.__file__) + os.sep
 
 
 def _refused(

@@ -292,24 +292,28 @@ def own_name(written: str, parameters: Collection[str]) -> str:
     return found if found in parameters else written
 
 
-def public_form(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def public_form(
+    function: Callable[..., Any],
+    name: str,
+    signature: inspect.Signature | None = None,
+) -> Callable[..., Any]:
     """Return `function` as users call it, under a name.
 
     It takes ``axis=`` where it has a parameter ``dim``, and what Python raises in it
     for an argument of a wrong type says which argument that is.
     """
-    signature = inspect.signature(function)
-    parameters = signature.parameters
+    own = inspect.signature(function) if signature is None else signature
+    parameters = own.parameters
     takes_axis = _NUMPY_NAMES.keys().isdisjoint(parameters) and "dim" in parameters
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             if kwargs and takes_axis:
-                kwargs = _own_names(kwargs, name, signature)
+                kwargs = _own_names(kwargs, name, own)
             return function(*args, **kwargs)
         except RAW as error:
-            said = explained(name, signature, args, kwargs, error)
+            said = explained(name, own, args, kwargs, error)
             if said is error:
                 raise
             raise said from error
@@ -350,6 +354,18 @@ def public_forms(
 ) -> dict[str, Callable[..., Any]]:
     """Return functions of a module as users call them, by name."""
     return {name: _form_of(namespace[name], name) for name in names}
+
+
+def publish_module(namespace: dict[str, Any]) -> None:
+    """Replace the public functions that a module defines by their public forms."""
+    names = [
+        name
+        for name, value in namespace.items()
+        if inspect.isfunction(value)
+        and value.__module__ == namespace["__name__"]
+        and not name.startswith("_")
+    ]
+    namespace.update(public_forms(namespace, names))
 
 
 def _form_of(function: Any, name: str) -> Any:

@@ -384,7 +384,11 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         """Make a parameter that shares the memory of `data`."""
-        source = data if isinstance(data, Tensor) else Tensor([])
+        if data is not None and not isinstance(data, Tensor):
+            raise ArgumentTypeError(
+                f"a Parameter is made of a Tensor, not of {type(data).__name__}"
+            )
+        source = Tensor([]) if data is None else data
         self = wrap(source._array, cls)
         if requires_grad:
             self.requires_grad_()

@@ -10,7 +10,6 @@ from tracegrad.dispatch.memory_format import MemoryFormat
 from tracegrad.dispatch.results import MinMax, ValuesIndices
 from tracegrad.dispatch.storage import Storage
 from tracegrad.dtypes import DType
-from tracegrad.ops._inplace import Sequence
 from tracegrad.sizes import Size
 from tracegrad.spec import TensorSpec
 from typing import Any, final
@@ -549,7 +548,7 @@ class Tensor:
         """Return the complex conjugate, always in new memory."""
     def contiguous(self, memory_format: MemoryFormat = ...) -> Tensor:
         """Return `input` itself if its elements lie in the order asked for, else a copy."""
-    def copy_(self, src: Tensor, non_blocking: builtins.bool = ...) -> Tensor:
+    def copy_(self, src: Any, non_blocking: builtins.bool = ...) -> Tensor:
         """Write the elements of `src` into this tensor, and return it."""
     def copysign(self, other: Tensor | complex) -> Tensor:
         """Elements of `input` with the signs of `other`."""
@@ -794,22 +793,15 @@ class Tensor:
         alpha: Any = ...,
     ) -> Tensor:
         """Return `input` with `alpha` times `source` added at `index` along `dim`."""
-    def index_add_(
-        self,
-        dim: builtins.int,
-        index: Tensor,
-        source: Tensor,
-        *,
-        alpha: Any = ...,
-    ) -> Tensor:
+    def index_add_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `index_add` into this tensor."""
     def index_copy(self, dim: builtins.int, index: Tensor, source: Tensor) -> Tensor:
         """Return `input` with `source` put at `index` along `dim`."""
-    def index_copy_(self, dim: builtins.int, index: Tensor, source: Tensor) -> Tensor:
+    def index_copy_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `index_copy` into this tensor."""
     def index_fill(self, dim: builtins.int, index: Tensor, value: Any) -> Tensor:
         """Return `input` with a number put at `index` along `dim`."""
-    def index_fill_(self, dim: builtins.int, index: Tensor, value: Any) -> Tensor:
+    def index_fill_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `index_fill` into this tensor."""
     def index_put(
         self,
@@ -818,12 +810,7 @@ class Tensor:
         accumulate: builtins.bool = ...,
     ) -> Tensor:
         """Return `input` with the elements at `indices` replaced by `values`."""
-    def index_put_(
-        self,
-        indices: Sequence[Tensor],
-        values: Tensor,
-        accumulate: builtins.bool = ...,
-    ) -> Tensor:
+    def index_put_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `index_put` into this tensor."""
     def index_select(self, dim: builtins.int, index: Tensor) -> Tensor:
         """Return the places `index` along `dim`, a copy."""
@@ -949,11 +936,11 @@ class Tensor:
         """The last two dimensions exchanged; a number as it is."""
     def masked_fill(self, mask: Tensor, value: Any) -> Tensor:
         """Return `input` with a number where `mask` holds, in the dtype of `input`."""
-    def masked_fill_(self, mask: Tensor, value: Any) -> Tensor:
+    def masked_fill_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `masked_fill` into this tensor."""
     def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
         """Return `input` with the elements of `source`, in order, where `mask` holds."""
-    def masked_scatter_(self, mask: Tensor, source: Tensor) -> Tensor:
+    def masked_scatter_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `masked_scatter` into this tensor."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """Return the elements where `mask` holds, as a vector."""
@@ -1151,12 +1138,7 @@ class Tensor:
         accumulate: builtins.bool = ...,
     ) -> Tensor:
         """Return `input` with `source` put at indices into its flat elements."""
-    def put_(
-        self,
-        index: Tensor,
-        source: Tensor,
-        accumulate: builtins.bool = ...,
-    ) -> Tensor:
+    def put_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `put` into this tensor."""
     def quantile(
         self,
@@ -1256,19 +1238,11 @@ class Tensor:
         reduce: str | None = ...,
     ) -> Tensor:
         """Return `input` with the elements at `index` along `dim` replaced."""
-    def scatter_(
-        self,
-        dim: builtins.int,
-        index: Tensor,
-        src: Any = ...,
-        *,
-        value: Any = ...,
-        reduce: str | None = ...,
-    ) -> Tensor:
+    def scatter_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `scatter` into this tensor."""
     def scatter_add(self, dim: builtins.int, index: Tensor, src: Tensor) -> Tensor:
         """Return `input` with the elements of `src` added at `index` along `dim`."""
-    def scatter_add_(self, dim: builtins.int, index: Tensor, src: Tensor) -> Tensor:
+    def scatter_add_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `scatter_add` into this tensor."""
     def scatter_reduce(
         self,
@@ -1280,15 +1254,7 @@ class Tensor:
         include_self: builtins.bool = ...,
     ) -> Tensor:
         """Return `input` with `src` joined in at `index` along `dim`."""
-    def scatter_reduce_(
-        self,
-        dim: builtins.int,
-        index: Tensor,
-        src: Tensor,
-        reduce: str,
-        *,
-        include_self: builtins.bool = ...,
-    ) -> Tensor:
+    def scatter_reduce_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `scatter_reduce` into this tensor."""
     def select(self, dim: builtins.int, index: builtins.int) -> Tensor:
         """One place along a dimension, which disappears."""

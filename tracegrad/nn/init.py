@@ -7,6 +7,7 @@ from typing import Any
 
 from tracegrad import no_grad
 from tracegrad.dispatch.generator import Generator
+from tracegrad.dispatch.operator import publish_module as _publish_module
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, ShapeError
 from tracegrad.ops.creation import empty_like
@@ -294,3 +295,6 @@ def sparse_(
             order: Any = randperm(rows)
             tensor[order[:count], column] = 0  # type: ignore[index]
     return tensor
+
+
+_publish_module(globals())

@@ -33,6 +33,6 @@ def inplace_form(function: Callable[..., Any], name: str) -> None:
         write(self, value)
         return self
 
-    method.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     method.__doc__ = f"Write the result of `{name}` into this tensor."
-    setattr(Tensor, called, public_form(method, called))
+    signature = inspect.signature(function)
+    setattr(Tensor, called, public_form(method, called, signature))

@@ -11,12 +11,12 @@ from tracegrad.dispatch.tensor import Tensor, edge_of
 from tracegrad.errors import ArgumentTypeError, ShapeError
 
 
-def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write the elements of `src` into this tensor, and return it.
 
     Parameters
     ----------
-    src : Tensor
+    src : Tensor or number
         Of a shape that broadcasts to this one; any dtype.
     non_blocking : bool
         Accepted for PyTorch's sake; copies are done when the call returns.

@@ -361,9 +361,8 @@ def _fitted(name: str, value: Any, parameter: Tensor) -> Any:
 
 def _check_kind(optimizer: str, name: str, value: Any, default: Any) -> None:
     """Refuse a group's setting that is no number where the default is one."""
-    if default.__class__ in (int, float) and not isinstance(
-        value, float | int | Tensor
-    ):
+    numeric = default.__class__ in (int, float)
+    if numeric and not isinstance(value, float | int | Tensor):
         raise wrong_type(optimizer, name, "float | Tensor", value)
 
 
