@@ -32,6 +32,7 @@ from tracegrad import linalg as linalg
 from tracegrad import nn as nn
 from tracegrad import optim as optim
 from tracegrad import passes as passes
+from tracegrad import return_types as return_types
 from tracegrad import testing as testing
 from tracegrad.api import trace as trace
 import builtins

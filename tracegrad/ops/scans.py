@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tracegrad.dispatch.operator import OPERATORS, public_function
-from tracegrad.dispatch.results import ValuesIndices
+from tracegrad.dispatch.results import RETURN_TYPES, ValuesIndices
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, int64
 from tracegrad.errors import DTypeError, IndexRangeError, ShapeError
@@ -283,14 +283,14 @@ def cummax(input: Tensor, dim: int) -> ValuesIndices:
         ``values``, and ``indices`` in int64: the last of equal ones.
     """
     places = running_extreme(input, dim, True)
-    return ValuesIndices(OPERATORS["gather"](input, places, dim), places)
+    return RETURN_TYPES["cummax"](OPERATORS["gather"](input, places, dim), places)  # type: ignore[no-any-return]
 
 
 @public_function()
 def cummin(input: Tensor, dim: int) -> ValuesIndices:
     """Return the running minimum along `dim`, and where it is; see `cummax`."""
     places = running_extreme(input, dim, False)
-    return ValuesIndices(OPERATORS["gather"](input, places, dim), places)
+    return RETURN_TYPES["cummin"](OPERATORS["gather"](input, places, dim), places)  # type: ignore[no-any-return]
 
 
 # -- logcumsumexp ---------------------------------------------------------------------
