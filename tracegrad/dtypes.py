@@ -14,7 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
-from tracegrad.errors import ArgumentTypeError, DTypeError
+from tracegrad.errors import ArgumentTypeError, DTypeError, ElementTypeError
 
 _KIND_ORDER = {"bool": 0, "int": 1, "float": 2, "complex": 3}
 
@@ -190,7 +190,7 @@ def from_numpy_dtype(dtype: np.dtype[Any]) -> DType:
         return found
     if dtype.name == "bfloat16":
         return dtype_of_bfloat16(dtype)
-    raise DTypeError(
+    raise ElementTypeError(
         f"NumPy's {dtype} has no counterpart here; convert the array to one of "
         + ", ".join(d.name for d in ALL)
     )

@@ -84,8 +84,20 @@ class ShapeError(TracegradError, RuntimeError):
     """Shapes that do not fit the operator."""
 
 
+class NoDataError(ShapeError, TypeError):
+    """A tensor on the meta device, whose elements are asked for."""
+
+
 class DTypeError(TracegradError, RuntimeError):
     """A dtype the operator does not take, or a result that cannot be stored."""
+
+
+class UnsupportedDTypeError(DTypeError, NotImplementedError):
+    """A dtype for which the operator is not defined."""
+
+
+class ElementTypeError(DTypeError, TypeError):
+    """A kind of array elements that no dtype stores."""
 
 
 class DeviceError(TracegradError, RuntimeError):
@@ -104,6 +116,10 @@ class ArgumentTypeError(TracegradError, TypeError):
     """An argument of the wrong type, too many or too few arguments."""
 
 
+class ElementError(ArgumentTypeError, RuntimeError):
+    """Something among the elements of a tensor that is no number."""
+
+
 class IndexRangeError(TracegradError, IndexError):
     """An index, a dimension or a label outside its range."""
 
@@ -114,6 +130,10 @@ class ElementIndexError(IndexRangeError, RuntimeError):
 
 class ScalarError(TracegradError, RuntimeError):
     """A tensor of several elements where one number is wanted."""
+
+
+class ConversionError(ScalarError, ValueError):
+    """The same for ``float()``, ``int()`` and ``complex()``."""
 
 
 class DivisionError(TracegradError, RuntimeError, ZeroDivisionError):
@@ -144,7 +164,7 @@ class NotSupportedError(TracegradError, NotImplementedError):
     """Something that exists in PyTorch and is not built here yet."""
 
 
-class StateError(TracegradError, RuntimeError):
+class StateError(TracegradError, RuntimeError, ValueError):
     """A saved state that does not fit the module or optimizer that loads it."""
 
 

@@ -24,10 +24,11 @@ from tracegrad.dispatch.state import paused_recorder, thread
 from tracegrad.dtypes import DType, from_numpy_dtype
 from tracegrad.errors import (
     ArgumentTypeError,
+    ConversionError,
     GradientError,
     InplaceError,
+    NoDataError,
     ScalarError,
-    ShapeError,
 )
 from tracegrad.location import warn
 from tracegrad.sizes import Size
@@ -340,13 +341,16 @@ class Tensor:
         return bool(self.item())
 
     def __int__(self) -> int:
+        _check_convertible(self, "int()")
         return int(self.item())
 
     def __float__(self) -> float:
+        _check_convertible(self, "float()")
         _warn_of_lost_gradient(self)
         return float(self.item())
 
     def __complex__(self) -> complex:
+        _check_convertible(self, "complex()")
         _warn_of_lost_gradient(self)
         return complex(self.item())
 
@@ -520,6 +524,14 @@ def _forget_gradient(tensor: Tensor, edge: Edge | None) -> None:
     tensor._node = None
 
 
+def _check_convertible(tensor: Tensor, wanted: str) -> None:
+    if tensor.numel() != 1:
+        raise ConversionError(
+            f"{wanted} of a tensor wants one element, this one has {tensor.numel()} "
+            f"(shape {list(tensor.shape)})"
+        )
+
+
 def _warn_of_lost_gradient(tensor: Tensor) -> None:
     if tensor.requires_grad:
         warn(
@@ -540,7 +552,7 @@ def host_array(tensor: Tensor, wanted: str) -> Any:
     if isinstance(array, np.ndarray):
         return array
     if tensor.is_meta:
-        raise ShapeError(f"{wanted}: a tensor on the meta device has no data")
+        raise NoDataError(f"{wanted}: a tensor on the meta device has no data")
     raise ArgumentTypeError(
         f"{wanted}: the data is on {tensor.device}; copy it with tensor.cpu() first"
     )

@@ -368,6 +368,10 @@ def full_like(
 def _range_length(start: Any, end: Any, step: Any) -> int:
     if step == 0:
         raise ArgumentValueError("arange: the step can't be 0")
+    if not all(map(math.isfinite, (start, end, step))):
+        raise ArgumentValueError(
+            f"arange: from {start} to {end} with step {step} is no range of numbers"
+        )
     if (end - start) / step < 0:
         raise ArgumentValueError(
             f"arange: from {start} to {end} with step {step} leads away from the end"

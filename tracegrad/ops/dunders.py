@@ -12,7 +12,7 @@ from tracegrad.dispatch.fast import operand
 from tracegrad.dispatch.inplace import apply_inplace
 from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, OpDef, public_form
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentTypeError
+from tracegrad.errors import ArgumentTypeError, ElementError
 from tracegrad.location import is_published, publish
 from tracegrad.ops._functions import METHODS
 
@@ -88,6 +88,15 @@ def _ipow(self: Tensor, exponent: Any) -> Any:
     return METHODS["pow_"](self, exponent)
 
 
+def _contains(self: Any, element: Any) -> bool:
+    """Return whether any element equals `element`, which broadcasts."""
+    if not isinstance(element, Tensor | bool | int | float | complex):
+        raise ElementError(
+            f"a tensor contains numbers and tensors, not {type(element).__name__}"
+        )
+    return bool((self == element).any())
+
+
 def _set(python_name: str, method: _Method) -> None:
     name = f"__{python_name}__"
     if method.__module__ == __name__:
@@ -133,5 +142,6 @@ def install() -> None:
     _set("pow", _pow)
     _set("rpow", _reflected(_pow))
     _set("ipow", _ipow)
+    _set("contains", _contains)
     _set("matmul", FUNCTIONS["matmul"].function)
     _set("rmatmul", _reflected(FUNCTIONS["matmul"].function))

@@ -19,6 +19,7 @@ from tracegrad.errors import (
     ArgumentError,
     ArgumentTypeError,
     DTypeError,
+    ElementIndexError,
     IndexRangeError,
 )
 from tracegrad.location import publish, warn
@@ -148,7 +149,7 @@ def _not_an_index(item: Any) -> Exception:
 def _tensor_index(item: Tensor) -> Any:
     name = item.dtype.name
     if name not in ("int64", "int32", "bool", "uint8"):
-        raise IndexRangeError(
+        raise ElementIndexError(
             "a tensor used as an index must be int64, int32, uint8 or bool, not " + name
         )
     if name == "uint8":

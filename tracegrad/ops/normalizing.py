@@ -6,7 +6,7 @@ from typing import Any
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType
-from tracegrad.errors import DTypeError
+from tracegrad.errors import UnsupportedDTypeError
 from tracegrad.ops._families import composite
 from tracegrad.ops._pointwise import compute_dtype
 from tracegrad.ops._reduction import canonical_dim
@@ -31,7 +31,7 @@ def _prepared(name: str, input: Tensor, dtype: DType | None) -> Tensor:
     """Return the rows in the dtype to compute in: float32 for the half types."""
     given = input if dtype is None else as_dtype(input, dtype)
     if given.dtype.kind != "float":
-        raise DTypeError(
+        raise UnsupportedDTypeError(
             f"{name} takes a floating tensor, not {given.dtype.name}; give dtype="
         )
     return as_dtype(given, compute_dtype(given.dtype))

@@ -8,7 +8,11 @@ from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.results import RETURN_TYPES, ValuesIndices
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_, int64
-from tracegrad.errors import DTypeError, IndexRangeError, ShapeError
+from tracegrad.errors import (
+    IndexRangeError,
+    ShapeError,
+    UnsupportedDTypeError,
+)
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.casts import cast
@@ -34,7 +38,7 @@ def _matrix(rng: Any) -> Any:
 
 def _order_abstract(input: TensorSpec, dim: int, descending: bool) -> TensorSpec:
     if input.dtype.kind == "complex":
-        raise DTypeError("sort: complex numbers have no order")
+        raise UnsupportedDTypeError("sort: complex numbers have no order")
     return TensorSpec(int64, input.shape, (), input.device)
 
 
@@ -141,7 +145,7 @@ def topk(
         If there are fewer than `k` elements along `dim`.
     """
     if input.dtype is bool_:
-        raise DTypeError("topk does not take bool")
+        raise UnsupportedDTypeError("topk does not take bool")
     place = canonical_dim("topk", dim, input.ndim)
     size = input._array.shape[place] if input.ndim else 1
     if not 0 <= k <= size:
@@ -166,7 +170,7 @@ def _none_of(order: Tensor) -> Tensor:
 
 def _check_dim(name: str, input: Tensor, dim: int) -> int:
     if input.dtype.kind == "complex" or (input.dtype is bool_ and name != "mode"):
-        raise DTypeError(f"{name} does not take {input.dtype.name}")
+        raise UnsupportedDTypeError(f"{name} does not take {input.dtype.name}")
     place = canonical_dim(name, dim, input.ndim)
     if input.ndim and input._array.shape[place] == 0:
         raise IndexRangeError(
