@@ -13,6 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from tracegrad.errors import ArgumentTypeError, DeviceError
+from tracegrad.location import publish
 
 
 @final
@@ -68,6 +69,9 @@ def device(name: str | Device, index: int | None = None) -> Device:
         raise DeviceError(f"{name!r}: what follows the colon must be a number")
     found = Device(kind, int(number) if number else index)
     return CPU if found == Device("cpu", 0) else found
+
+
+publish(device, "device")
 
 
 @final

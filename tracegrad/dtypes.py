@@ -224,7 +224,9 @@ def set_default_dtype(dtype: DType) -> None:
     """
     given = dtype_given(dtype, "set_default_dtype(): dtype")
     if given is None or given not in FLOATING:
-        raise DTypeError(f"the default dtype must be floating, not {dtype}")
+        raise DTypeError(
+            f"set_default_dtype(): the dtype must be floating, not {dtype}"
+        )
     _defaults.floating = given
 
 

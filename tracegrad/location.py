@@ -100,10 +100,19 @@ def _is_passed(filename: str) -> bool:
     return is_ours(filename) or filename in _BETWEEN
 
 
+def _is_between(frame: FrameType) -> bool:
+    """Return whether a frame is of ours, or of what ours is called by."""
+    filename = frame.f_code.co_filename
+    if filename == "<string>":
+        # What `dataclasses` wrote for a class of ours.
+        return str(frame.f_globals.get("__name__")).startswith("tracegrad.")
+    return _is_passed(filename)
+
+
 def user_frame() -> FrameType | None:
     """Return the innermost frame that is not tracegrad's own."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_passed(frame.f_code.co_filename):
+    while frame is not None and _is_between(frame):
         frame = frame.f_back
     return frame
 
@@ -118,7 +127,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn of something in the line of the user's that led here."""
     depth = 2
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_passed(frame.f_code.co_filename):
+    while frame is not None and _is_between(frame):
         depth += 1
         frame = frame.f_back
     warnings.warn(message, category, stacklevel=depth)
@@ -166,7 +175,7 @@ def called() -> tuple[Location | None, str]:
     """
     frame: FrameType | None = sys._getframe(1)
     name = ""
-    while frame is not None and _is_passed(frame.f_code.co_filename):
+    while frame is not None and _is_between(frame):
         name = _PUBLISHED.get(frame.f_code, name)
         frame = frame.f_back
     if name.startswith("__"):

@@ -449,3 +449,12 @@ def test_a_module_has_its_parameters_names_and_a_place(
     out = capsys.readouterr().out
     assert f"%{parameter}: f32[4, 8]" in out
     assert f"# {place}" in out
+
+
+def test_too_large_an_input_is_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "layers_of_mine.py"
+    file.write_text(LAYER)
+    assert main(["dump-ir", f"{file}:model", "--input", "input=f32[999999999999]"]) == 2
+    assert capsys.readouterr().err.startswith("tracegrad: there is not enough memory")

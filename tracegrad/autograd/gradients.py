@@ -7,7 +7,7 @@ from typing import Any
 
 from tracegrad.autograd.engine import Pass, entries_leading_to
 from tracegrad.dispatch.entry import Edge, LeafEntry, ResultEdge
-from tracegrad.dispatch.operator import OPERATORS
+from tracegrad.dispatch.operator import OPERATORS, public_form
 from tracegrad.dispatch.state import installed, thread
 from tracegrad.dispatch.tensor import Tensor, edge_of
 from tracegrad.errors import (
@@ -269,4 +269,4 @@ def _tensor_backward(
     backward(self, gradient, retain_graph, create_graph, inputs)
 
 
-Tensor.backward = _tensor_backward  # type: ignore[attr-defined]
+Tensor.backward = public_form(_tensor_backward, "backward")  # type: ignore[attr-defined]

@@ -20,6 +20,7 @@ from tracegrad.errors import (
     ArgumentTypeError,
     DivisionError,
     DTypeError,
+    ScalarError,
     TracegradError,
 )
 from tracegrad.location import is_ours
@@ -83,6 +84,8 @@ def fits(kind: str, value: Any, annotation: str) -> bool:
         return several and all(fits("number", v, annotation) for v in value)
     if kind in ("number", "numbers") and hasattr(type(value), "_array"):
         return True
+    if kind in ("float", "complex") and _is_single(value):
+        return True
     return isinstance(value, _CLASSES[kind])
 
 
@@ -98,8 +101,13 @@ def _is_integer(value: Any) -> bool:
     """Return whether `value` counts as an integer: not a bool, nor several."""
     if isinstance(value, bool | np.bool_):
         return False
-    several = hasattr(type(value), "_array") and value.numel() != 1
-    return hasattr(type(value), "__index__") and not several
+    is_tensor = hasattr(type(value), "_array")
+    return hasattr(type(value), "__index__") and (not is_tensor or _is_single(value))
+
+
+def _is_single(value: Any) -> bool:
+    """Return whether `value` is a tensor of one element, which stands for a number."""
+    return hasattr(type(value), "_array") and value.numel() == 1
 
 
 def wrong_type(
@@ -202,7 +210,9 @@ def unexpected(
 
 
 def _taken(function: str, signature: inspect.Signature) -> str:
-    shown = [p.replace(annotation=_EMPTY) for p in signature.parameters.values()]
+    parameters = signature.parameters.values()
+    public = [p for p in parameters if not p.name.startswith("_")]
+    shown = [p.replace(annotation=_EMPTY) for p in public]
     return f"it takes {function}{inspect.Signature(shown)}"
 
 
@@ -236,7 +246,11 @@ def explained(
         if isinstance(error, ArgumentTypeError):
             return error
         _note_arrays(error, args, kwargs)
-        wrong = unsuitable(function, signature, args, kwargs, CLOSED_KINDS)
+        kinds = CLOSED_KINDS
+        if isinstance(error, ScalarError):
+            # A tensor of several elements where a number is wanted.
+            kinds |= {"float", "complex"}
+        wrong = unsuitable(function, signature, args, kwargs, kinds)
         return error if wrong is None else wrong
     if not _comes_from_us(error):
         return error
@@ -300,6 +314,9 @@ def _refused(
     error: TypeError,
 ) -> ArgumentTypeError:
     """Return the error for a call that `signature` can't be bound to."""
+    for name in kwargs:
+        if name not in signature.parameters and not _takes_any_keyword(signature):
+            return unexpected(function, signature, name)
     said = str(error)
     named = re.search(r"'(\w+)'", said)
     if said.startswith("missing"):
@@ -307,14 +324,16 @@ def _refused(
         return missing(function, signature, given)
     if said.startswith("multiple") and named:
         return given_twice(function, signature, named[1])
-    if named:
-        return unexpected(function, signature, named[1])
     positional = [
         p
         for p in signature.parameters.values()
         if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
     return too_many(function, signature, len(positional), len(args))
+
+
+def _takes_any_keyword(signature: inspect.Signature) -> bool:
+    return any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
 
 
 CLOSED_KINDS = frozenset({"int", "integers", "bool", "str"})

@@ -26,6 +26,7 @@ from tracegrad.errors import (
     ArgumentTypeError,
     ConversionError,
     GradientError,
+    IndexRangeError,
     InplaceError,
     NoDataError,
     ScalarError,
@@ -136,7 +137,12 @@ class Tensor:
 
     def size(self, dim: int | None = None) -> Any:
         """Return the shape, or the size of one dimension."""
-        return self.shape if dim is None else self.shape[dim]
+        if dim is None:
+            return self.shape
+        try:
+            return self.shape[dim]
+        except (TypeError, IndexError):
+            raise _no_dimension("size", dim, self.ndim) from None
 
     def numel(self) -> int:
         """Return the number of elements."""
@@ -149,7 +155,12 @@ class Tensor:
     def stride(self, dim: int | None = None) -> Any:
         """Return the strides in elements, or that of one dimension."""
         strides = spec_of(self).strides
-        return strides if dim is None else strides[dim]
+        if dim is None:
+            return strides
+        try:
+            return strides[dim]
+        except (TypeError, IndexError):
+            raise _no_dimension("stride", dim, self.ndim) from None
 
     def is_contiguous(self) -> bool:
         """Return whether the elements lie in row-major order without gaps."""
@@ -524,11 +535,21 @@ def _forget_gradient(tensor: Tensor, edge: Edge | None) -> None:
     tensor._node = None
 
 
+def _no_dimension(name: str, dim: Any, ndim: int) -> Exception:
+    if not hasattr(type(dim), "__index__"):
+        return ArgumentTypeError(
+            f"{name}(): argument 'dim' must be an int or None, not {type(dim).__name__}"
+        )
+    return IndexRangeError(
+        f"{name}: dimension {dim} is out of range for {ndim} dimensions"
+    )
+
+
 def _check_convertible(tensor: Tensor, wanted: str) -> None:
     if tensor.numel() != 1:
         raise ConversionError(
-            f"{wanted} of a tensor wants one element, this one has {tensor.numel()} "
-            f"(shape {list(tensor.shape)})"
+            f"a Python number ({wanted}) is made of one element, this tensor has "
+            f"{tensor.numel()} (shape {list(tensor.shape)})"
         )
 
 

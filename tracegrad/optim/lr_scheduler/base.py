@@ -104,3 +104,6 @@ class LRScheduler:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take back what `state_dict` returned."""
         self.__dict__.update(state_dict)
+
+
+check_constructor(LRScheduler)
