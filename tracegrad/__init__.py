@@ -55,6 +55,7 @@ _LAZY = {
     "nn": ("tracegrad.nn", ""),
     "optim": ("tracegrad.optim", ""),
     "passes": ("tracegrad.passes", ""),
+    "return_types": ("tracegrad.return_types", ""),
     "testing": ("tracegrad.testing", ""),
     "trace": ("tracegrad.api", "trace"),
 }

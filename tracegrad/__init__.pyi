@@ -32,6 +32,7 @@ from tracegrad import linalg as linalg
 from tracegrad import nn as nn
 from tracegrad import optim as optim
 from tracegrad import passes as passes
+from tracegrad import return_types as return_types
 from tracegrad import testing as testing
 from tracegrad.api import trace as trace
 import builtins
@@ -744,7 +745,7 @@ def log2(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Logarithm to base 2 of each element."""
 def log_softmax(
     input: Tensor,
-    dim: builtins.int | None = ...,
+    dim: builtins.int,
     dtype: DType | None = ...,
     *,
     out: Tensor | None = ...,
@@ -1062,7 +1063,7 @@ def soft_margin_loss(
     """log(1 + exp(-target * input))."""
 def softmax(
     input: Tensor,
-    dim: builtins.int | None = ...,
+    dim: builtins.int,
     dtype: DType | None = ...,
     *,
     out: Tensor | None = ...,
@@ -1070,7 +1071,7 @@ def softmax(
     """Exponentials along a dimension, scaled to sum 1."""
 def softmin(
     input: Tensor,
-    dim: builtins.int | None = ...,
+    dim: builtins.int,
     dtype: DType | None = ...,
     *,
     out: Tensor | None = ...,

@@ -12,7 +12,8 @@ from typing import Any, final
 
 import numpy as np
 
-from tracegrad.errors import DeviceError
+from tracegrad.errors import ArgumentTypeError, DeviceError
+from tracegrad.location import publish
 
 
 @final
@@ -50,9 +51,16 @@ def device(name: str | Device, index: int | None = None) -> Device:
     ------
     DeviceError
         If no backend has that name.
+    ArgumentTypeError
+        If it is neither a name nor a device.
     """
     if isinstance(name, Device):
         return name
+    if not isinstance(name, str):
+        raise ArgumentTypeError(
+            "a device is given by a name such as 'cpu' or by a tracegrad.Device, "
+            f"not by {type(name).__name__}"
+        )
     kind, _, number = name.partition(":")
     if kind not in _BACKENDS and kind not in ("cuda", "meta"):
         known = ", ".join(sorted({*_BACKENDS, "cuda", "meta"}))
@@ -61,6 +69,9 @@ def device(name: str | Device, index: int | None = None) -> Device:
         raise DeviceError(f"{name!r}: what follows the colon must be a number")
     found = Device(kind, int(number) if number else index)
     return CPU if found == Device("cpu", 0) else found
+
+
+publish(device, "device")
 
 
 @final

@@ -108,6 +108,14 @@ class Specialization:
         self.run = self._locked if states else self._run
         _refuse_lost_gradients(recording, derived)
 
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{v.name}: {v.spec}" for v in self.graph.inputs)
+        return (
+            f"<specialization {self.graph.name}({inputs}): "
+            f"{len(self.graph.nodes)} operators, {self.guards.count} guards, "
+            f"{self.hits} hits>"
+        )
+
     def _with_same_sharing(
         self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[Any, ...] | None:

@@ -19,6 +19,7 @@ from tracegrad.dispatch.operator import OpDef, Plan
 from tracegrad.dispatch.state import installed, thread
 from tracegrad.dispatch.tensor import Parameter, Tensor, version_of
 from tracegrad.errors import ArgumentTypeError
+from tracegrad.location import publish
 
 _new = object.__new__
 _copy_quiet: Callable[[], contextvars.Context] = _quiet.copy
@@ -76,6 +77,7 @@ def binary(  # noqa: C901 - the common path: tests in the order of their cost
             record(operator.plan(mask, tensors), (n, m), x, y, self)
         return self
 
+    publish(call, operator.name, [p.name for p in operator.operands])
     return call
 
 
@@ -142,6 +144,7 @@ def unary(operator: OpDef, ufunc: np.ufunc) -> Callable[..., Any]:
             record(operator.plan((True,), (True,)), (n,), x, None, self)
         return self
 
+    publish(call, operator.name, [p.name for p in operator.operands])
     return call
 
 

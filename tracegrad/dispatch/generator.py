@@ -5,7 +5,10 @@ from __future__ import annotations
 import threading
 from typing import Any, final
 
+from tracegrad.device import Device
+from tracegrad.device import device as place_of
 from tracegrad.dispatch.state import thread
+from tracegrad.errors import ArgumentTypeError, DeviceError
 from tracegrad.random_streams import MT19937
 
 
@@ -22,12 +25,21 @@ class Generator:
 
     __slots__ = ("__weakref__", "engine", "lock")
 
-    def __init__(self, device: str = "cpu") -> None:
+    def __init__(self, device: str | Device = "cpu") -> None:
+        if place_of(device).type != "cpu":
+            raise DeviceError(
+                f"there are generators on the CPU only, not on {device!r}; its draws "
+                "are copied by tensor.to(device)"
+            )
         self.engine = MT19937()
         self.lock = threading.Lock()
 
     def manual_seed(self, seed: int) -> Generator:
         """Restart the stream from `seed` and return the generator."""
+        if not hasattr(type(seed), "__index__"):
+            raise ArgumentTypeError(
+                f"manual_seed(): a seed is an int, not {type(seed).__name__}"
+            )
         if thread.recorder is not None:
             thread.recorder.reseed(self, seed)
         self.engine.manual_seed(seed)

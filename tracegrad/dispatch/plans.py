@@ -32,7 +32,7 @@ from tracegrad.dispatch.state import installed, thread
 from tracegrad.dispatch.tensor import Parameter, Tensor, View, version_of
 from tracegrad.dtypes import DType, get_default_dtype
 from tracegrad.errors import TracegradError
-from tracegrad.location import here
+from tracegrad.location import here, is_published, publish
 
 # Kinds of calls that one function keeps; beyond, it begins anew.
 LIMIT = 512
@@ -84,8 +84,7 @@ def planned(function: Callable[..., Any]) -> Callable[..., Any]:
         result, plans[key] = _learn(function, args, kwargs, values)
         return result
 
-    setattr(call, PLANNED, True)
-    return call
+    return _marked(call, function)
 
 
 def planned_inplace(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -112,7 +111,13 @@ def planned_inplace(function: Callable[..., Any]) -> Callable[..., Any]:
         result, plans[key] = _learn_write(function, args, kwargs, values)
         return result
 
+    return _marked(call, function)
+
+
+def _marked(call: Callable[..., Any], function: Callable[..., Any]) -> Any:
     setattr(call, PLANNED, True)
+    if is_published(function):
+        publish(call, function.__name__)
     return call
 
 

@@ -6,7 +6,6 @@ is written here is what a tensor is, not what can be computed with it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any, final
 
@@ -25,11 +24,14 @@ from tracegrad.dispatch.state import installed, paused_recorder, spoil, thread
 from tracegrad.dtypes import DType, from_numpy_dtype
 from tracegrad.errors import (
     ArgumentTypeError,
+    ConversionError,
     GradientError,
+    IndexRangeError,
     InplaceError,
+    NoDataError,
     ScalarError,
-    ShapeError,
 )
+from tracegrad.location import warn
 from tracegrad.sizes import Size
 from tracegrad.spec import TensorSpec
 
@@ -135,7 +137,12 @@ class Tensor:
 
     def size(self, dim: int | None = None) -> Any:
         """Return the shape, or the size of one dimension."""
-        return self.shape if dim is None else self.shape[dim]
+        if dim is None:
+            return self.shape
+        try:
+            return self.shape[dim]
+        except (TypeError, IndexError):
+            raise _no_dimension("size", dim, self.ndim) from None
 
     def numel(self) -> int:
         """Return the number of elements."""
@@ -148,7 +155,12 @@ class Tensor:
     def stride(self, dim: int | None = None) -> Any:
         """Return the strides in elements, or that of one dimension."""
         strides = spec_of(self).strides
-        return strides if dim is None else strides[dim]
+        if dim is None:
+            return strides
+        try:
+            return strides[dim]
+        except (TypeError, IndexError):
+            raise _no_dimension("stride", dim, self.ndim) from None
 
     def is_contiguous(self) -> bool:
         """Return whether the elements lie in row-major order without gaps."""
@@ -261,10 +273,9 @@ class Tensor:
             return found
         grad = self._grad
         if grad is None and not self.is_leaf and not self.retains_grad:
-            warnings.warn(
+            warn(
                 "this tensor is no leaf: its .grad is not filled by backward(); "
                 "call retain_grad() on it first, or read the leaf's",
-                stacklevel=2,
             )
         return grad
 
@@ -343,13 +354,16 @@ class Tensor:
         return bool(self.item())
 
     def __int__(self) -> int:
+        _check_convertible(self, "int()")
         return int(self.item())
 
     def __float__(self) -> float:
+        _check_convertible(self, "float()")
         _warn_of_lost_gradient(self)
         return float(self.item())
 
     def __complex__(self) -> complex:
+        _check_convertible(self, "complex()")
         _warn_of_lost_gradient(self)
         return complex(self.item())
 
@@ -387,7 +401,11 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         """Make a parameter that shares the memory of `data`."""
-        source = data if isinstance(data, Tensor) else Tensor([])
+        if data is not None and not isinstance(data, Tensor):
+            raise ArgumentTypeError(
+                f"a Parameter is made of a Tensor, not of {type(data).__name__}"
+            )
+        source = Tensor([]) if data is None else data
         self = wrap(source._array, cls)
         if requires_grad:
             self.requires_grad_()
@@ -519,12 +537,29 @@ def _forget_gradient(tensor: Tensor, edge: Edge | None) -> None:
     tensor._node = None
 
 
+def _no_dimension(name: str, dim: Any, ndim: int) -> Exception:
+    if not hasattr(type(dim), "__index__"):
+        return ArgumentTypeError(
+            f"{name}(): argument 'dim' must be an int or None, not {type(dim).__name__}"
+        )
+    return IndexRangeError(
+        f"{name}: dimension {dim} is out of range for {ndim} dimensions"
+    )
+
+
+def _check_convertible(tensor: Tensor, wanted: str) -> None:
+    if tensor.numel() != 1:
+        raise ConversionError(
+            f"a Python number ({wanted}) is made of one element, this tensor has "
+            f"{tensor.numel()} (shape {list(tensor.shape)})"
+        )
+
+
 def _warn_of_lost_gradient(tensor: Tensor) -> None:
     if tensor.requires_grad:
-        warnings.warn(
+        warn(
             "a tensor that requires grad becomes a Python number and loses its "
             "gradient; use tensor.detach() or tensor.item() to say so",
-            stacklevel=3,
         )
 
 
@@ -542,7 +577,7 @@ def host_array(tensor: Tensor, wanted: str) -> Any:
     if isinstance(array, np.ndarray):
         return array
     if tensor.is_meta:
-        raise ShapeError(f"{wanted}: a tensor on the meta device has no data")
+        raise NoDataError(f"{wanted}: a tensor on the meta device has no data")
     raise ArgumentTypeError(
         f"{wanted}: the data is on {tensor.device}; copy it with tensor.cpu() first"
     )

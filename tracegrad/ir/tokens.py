@@ -93,6 +93,18 @@ class Cursor:
         self.text = text
         self._tokens = tokens_of(text)
         self._next = 0
+        # By identity, where what was read begins: the verifier's lines.
+        self.lines: dict[int, int] = {}
+        # Up to where lines were counted, and how many there are.
+        self._counted = (0, 1)
+
+    @property
+    def line(self) -> int:
+        """The line of the next token, from 1."""
+        start, line = self._counted
+        line += self.text.count("\n", start, self.token.start)
+        self._counted = self.token.start, line
+        return line
 
     @property
     def token(self) -> Token:

@@ -29,7 +29,11 @@ from tracegrad.dtypes import (
     from_numpy_dtype,
     get_default_dtype,
 )
-from tracegrad.errors import DivisionError, DTypeError, ShapeError
+from tracegrad.errors import (
+    DivisionError,
+    ShapeError,
+    UnsupportedDTypeError,
+)
 from tracegrad.ops._c_helpers import C_HELPERS
 from tracegrad.ops._numpy_helpers import HELPERS, helper_source
 from tracegrad.ops._promotion import Promotion, Typed, Types, arithmetic, comparing
@@ -139,7 +143,7 @@ class Pointwise:
         computed = compute_dtype(dtype)
         found = text_for(self.numpy, computed)
         if found is None:
-            raise DTypeError(f"not defined for {dtype.name}")
+            raise UnsupportedDTypeError(f"not defined for {dtype.name}")
         for name, texts in self.numpy_zero.items():
             if operands and is_plus_zero(operands[self.names.index(name)]):
                 found = text_for(_by_class(texts), computed) or found
@@ -313,7 +317,7 @@ def _resolved(
     operand_types, result = facts.types(name, tuple(map(_typed, arrays)), to)
     dtype = operand_types[-1]
     if text_for(facts.numpy, compute_dtype(dtype)) is None:
-        raise DTypeError(f"{name} is not defined for {dtype.name}")
+        raise UnsupportedDTypeError(f"{name} is not defined for {dtype.name}")
     text = facts.text(dtype, arrays)
     failing = text_for(facts.fails, dtype)
     return _Call(
@@ -435,7 +439,7 @@ def _make_abstract(name: str, facts: Pointwise) -> Callable[..., TensorSpec]:
         to = attributes.get("dtype")
         types, result = facts.types(name, tuple(map(typed_spec, specs)), to)
         if text_for(facts.numpy, compute_dtype(types[-1])) is None:
-            raise DTypeError(f"{name} is not defined for {types[-1].name}")
+            raise UnsupportedDTypeError(f"{name} is not defined for {types[-1].name}")
         tensors = [s for s in specs if isinstance(s, TensorSpec)]
         shape = _broadcast(name, tensors)
         device = tensors[0].device if tensors else None
@@ -451,7 +455,7 @@ def _broadcast(name: str, specs: list[TensorSpec]) -> Any:
     try:
         return broadcast_shapes(*[s.shape for s in specs])
     except ShapeError as error:
-        raise ShapeError(f"{name}: {error}") from None
+        raise ShapeError(f"{name}: {error.args[0]}") from None
 
 
 # -- the decorator --------------------------------------------------------------

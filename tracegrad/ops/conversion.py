@@ -26,6 +26,7 @@ from tracegrad.errors import (
     ArgumentTypeError,
     ArgumentValueError,
     DTypeError,
+    ElementError,
 )
 from tracegrad.ops._pointwise import convert
 from tracegrad.ops.casts import cast
@@ -58,9 +59,8 @@ def _not_numbers(data: Any) -> ArgumentError | ArgumentTypeError:
         if isinstance(leaf, int) and not -(2**63) <= leaf < 2**63:
             return ArgumentValueError(f"{leaf} does not fit an int64")
         if not isinstance(leaf, bool | int | float | complex | np.generic):
-            return ArgumentTypeError(
-                f"a tensor is made of numbers, not of {type(leaf).__name__}"
-            )
+            kind = ArgumentTypeError if isinstance(leaf, str | bytes) else ElementError
+            return kind(f"a tensor is made of numbers, not of {type(leaf).__name__}")
     return ArgumentTypeError(f"a tensor can't be made of {type(data).__name__}")
 
 

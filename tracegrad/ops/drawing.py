@@ -14,7 +14,7 @@ from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import DType, get_default_dtype, int64
 from tracegrad.errors import ArgumentTypeError, DrawError
 from tracegrad.ops.arithmetic import add, mul
-from tracegrad.ops.creation import filled, shape_of
+from tracegrad.ops.creation import check_sizes, filled, shape_of
 from tracegrad.ops.randomness import (
     any_integers,
     bernoulli_draw,
@@ -43,6 +43,7 @@ def _new(
     requires_grad: bool = False,
     **parameters: Any,
 ) -> Tensor:
+    check_sizes(operator.name, shape)
     target = CPU if place is None else device(place)
     if target.type == "meta":
         drawn: Tensor = filled(shape, 0, dtype, target)

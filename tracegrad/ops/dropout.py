@@ -12,7 +12,11 @@ from tracegrad.dispatch.generator import default_generator
 from tracegrad.dispatch.inplace import apply_inplace
 from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentError, DTypeError, ShapeError
+from tracegrad.errors import (
+    ArgumentError,
+    ShapeError,
+    UnsupportedDTypeError,
+)
 from tracegrad.ops.arithmetic import mul
 from tracegrad.ops.creation import filled
 from tracegrad.ops.division import div
@@ -25,7 +29,7 @@ def _check(name: str, input: Tensor, p: float) -> None:
     if not 0.0 <= p <= 1.0:
         raise ArgumentError(f"{name}: the probability must be from 0 to 1, not {p}")
     if input.dtype.kind not in ("float", "complex"):
-        raise DTypeError(f"{name} is not defined for {input.dtype.name}")
+        raise UnsupportedDTypeError(f"{name} is not defined for {input.dtype.name}")
 
 
 def _scaled(input: Tensor, noise: Tensor, inplace: bool) -> Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any, NamedTuple
 
 from tracegrad.dispatch.operator import OPERATORS, public_function
@@ -11,6 +10,7 @@ from tracegrad.dispatch.state import spoil
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, get_default_dtype, int64
 from tracegrad.errors import ArgumentValueError, DTypeError, ShapeError
+from tracegrad.location import warn
 from tracegrad.ops._families import composite
 from tracegrad.ops._reduction import accumulate_dtype, canonical_dim, canonical_dims
 from tracegrad.ops.arithmetic import add, mul, sub
@@ -42,11 +42,9 @@ def _degrees(input: Tensor, dim: Any, correction: float) -> float:
     if degrees > 0:
         return float(degrees)
     spoil()
-    warnings.warn(
+    warn(
         "var and std: there are no degrees of freedom: as many elements as the "
         "correction, or fewer",
-        UserWarning,
-        stacklevel=2,
     )
     return 0.0
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, final
 
 from tracegrad import enable_grad, no_grad
+from tracegrad.dispatch.argument_errors import wrong_type
+from tracegrad.dispatch.constructors import check_constructor
 from tracegrad.dispatch.state import outside_recording
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import (
@@ -16,6 +17,7 @@ from tracegrad.errors import (
     NotSupportedError,
     StateError,
 )
+from tracegrad.location import warn
 
 Closure = Callable[[], Any]
 
@@ -53,11 +55,21 @@ class Optimizer:
         If there is no parameter, one is no leaf, or one is in two groups.
     """
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let optimizers of the package check their arguments."""
+        super().__init_subclass__(**kwargs)
+        check_constructor(cls)
+
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
             raise ArgumentTypeError(
                 "params argument given to the optimizer should be an iterable of "
                 "Tensors or dicts, but got a Tensor; give [tensor]"
+            )
+        if not isinstance(params, Iterable):
+            raise ArgumentTypeError(
+                "params must be an iterable of Tensors or dicts, not "
+                f"{type(params).__name__}"
             )
         self.defaults = defaults
         self.state: dict[Tensor, dict[str, Any]] = defaultdict(dict)
@@ -101,6 +113,7 @@ class Optimizer:
             if value is required and name not in group:
                 raise ArgumentError(f"a parameter group did not specify {name!r}")
             group.setdefault(name, value)
+            _check_kind(type(self).__name__, name, group[name], value)
         self._check_parameters(parameters)
         self.param_groups.append(group)
 
@@ -113,10 +126,9 @@ class Optimizer:
                 )
         distinct = {id(p) for p in parameters}
         if len(distinct) != len(parameters):
-            warnings.warn(
+            warn(
                 "optimizer contains a parameter group with duplicate parameters; "
                 "each is updated as often as it is there",
-                stacklevel=4,
             )
         known = {id(p) for group in self.param_groups for p in group["params"]}
         if distinct & known:
@@ -345,6 +357,13 @@ def _fitted(name: str, value: Any, parameter: Tensor) -> Any:
     if name == "step" or not parameter.is_floating_point():
         return copied
     return copied.to(dtype=parameter.dtype, device=parameter.device)
+
+
+def _check_kind(optimizer: str, name: str, value: Any, default: Any) -> None:
+    """Refuse a group's setting that is no number where the default is one."""
+    numeric = default.__class__ in (int, float)
+    if numeric and not isinstance(value, float | int | Tensor):
+        raise wrong_type(optimizer, name, "float | Tensor", value)
 
 
 def check_at_least(name: str, low: float, **settings: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from tracegrad.dispatch.constructors import check_constructor
 from tracegrad.dispatch.tensor import Parameter, Tensor
 from tracegrad.errors import NotSupportedError
 from tracegrad.nn.modules._conversion import Conversion
@@ -39,6 +40,11 @@ class Module(ModuleNaming, ModuleState):
     __guard_dicts__ = ("_parameters", "_buffers", "_modules")
 
     training: bool
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let layers of the package check their arguments."""
+        super().__init_subclass__(**kwargs)
+        check_constructor(cls)
 
     def __init__(self) -> None:
         own = self.__dict__

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tracegrad.dispatch.constructors import check_constructor
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentTypeError, NotSupportedError
+from tracegrad.errors import ArgumentTypeError, EntryError, NotSupportedError
 from tracegrad.optim.optimizer import Optimizer
 
 
@@ -45,6 +46,11 @@ class LRScheduler:
     # What `state_dict` leaves out beside the optimizer.
     _unsaved: tuple[str, ...] = ("optimizer",)
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let schedules of the package check their arguments."""
+        super().__init_subclass__(**kwargs)
+        check_constructor(cls)
+
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         if not isinstance(optimizer, Optimizer):
             raise ArgumentTypeError(f"{type(optimizer).__name__} is not an Optimizer")
@@ -52,7 +58,7 @@ class LRScheduler:
             if last_epoch == -1:
                 group.setdefault("initial_lr", number(group["lr"]))
             elif "initial_lr" not in group:
-                raise KeyError("'initial_lr' is not in the group to resume from")
+                raise EntryError("'initial_lr' is not in the group to resume from")
         self.optimizer = optimizer
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
@@ -98,3 +104,6 @@ class LRScheduler:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take back what `state_dict` returned."""
         self.__dict__.update(state_dict)
+
+
+check_constructor(LRScheduler)
