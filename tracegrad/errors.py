@@ -6,6 +6,8 @@ program written for PyTorch catches what it expects.
 
 from __future__ import annotations
 
+from pickle import UnpicklingError
+
 from tracegrad.location import Location, here
 
 
@@ -73,6 +75,10 @@ class ArgumentValueError(ArgumentError, RuntimeError):
     """The same where PyTorch raises a RuntimeError."""
 
 
+class AssertedError(TracegradError, AssertionError):
+    """The same where PyTorch asserts."""
+
+
 class ArgumentTypeError(TracegradError, TypeError):
     """An argument of the wrong type, too many or too few arguments."""
 
@@ -119,6 +125,14 @@ class NotSupportedError(TracegradError, NotImplementedError):
 
 class StateError(TracegradError, RuntimeError):
     """A saved state that does not fit the module or optimizer that loads it."""
+
+
+class LoadError(TracegradError, RuntimeError, UnpicklingError):
+    """A file that is damaged, hostile, or holds what is not loaded from files."""
+
+
+class WorkerError(TracegradError, RuntimeError):
+    """A worker process that died or does not answer."""
 
 
 class ConfigError(TracegradError, ValueError):
