@@ -1,5 +1,6 @@
 """DataLoader: batches, worker processes, their failures and their end."""
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -60,6 +61,8 @@ def flat(loader):
 
 
 def no_children_left():
+    # An exception and its frames, which hold an iterator, refer to each other.
+    gc.collect()
     deadline = time.monotonic() + 5
     while multiprocessing.active_children() and time.monotonic() < deadline:
         time.sleep(0.01)
