@@ -52,10 +52,13 @@ _LAZY = {
     "data": ("tracegrad.data", ""),
     "func": ("tracegrad.func", ""),
     "ir": ("tracegrad.ir", ""),
+    "load": ("tracegrad.serialization", "load"),
     "linalg": ("tracegrad.linalg", ""),
     "nn": ("tracegrad.nn", ""),
     "optim": ("tracegrad.optim", ""),
     "passes": ("tracegrad.passes", ""),
+    "save": ("tracegrad.serialization", "save"),
+    "serialization": ("tracegrad.serialization", ""),
     "testing": ("tracegrad.testing", ""),
     "trace": ("tracegrad.api", "trace"),
 }
