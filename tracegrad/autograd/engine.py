@@ -27,7 +27,12 @@ from tracegrad.dispatch.entry import (
 )
 from tracegrad.dispatch.inplace import apply_inplace
 from tracegrad.dispatch.operator import OPERATORS
-from tracegrad.dispatch.state import installed, set_grad_enabled, thread
+from tracegrad.dispatch.state import (
+    install_autocast,
+    installed,
+    set_grad_enabled,
+    thread,
+)
 from tracegrad.dispatch.tensor import Tensor, wrap
 from tracegrad.errors import GradientError
 from tracegrad.ops.shaping import fit
@@ -86,12 +91,15 @@ class Pass:
         if thread.recorder is not None:
             thread.recorder.backward(edges, self.needed)
         before = set_grad_enabled(self.create_graph)
+        # Cotangents have the dtypes that forward chose; nothing is left to choose.
+        autocast = install_autocast(None)
         try:
             for edge, ct in zip(edges, cts, strict=True):
                 self.shared.add(id(ct))
                 self.send(edge, ct)
             self._run()
         finally:
+            install_autocast(autocast)
             set_grad_enabled(before)
 
     # -- cotangents on their way --------------------------------------------------
