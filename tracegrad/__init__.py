@@ -63,6 +63,8 @@ _LAZY = {
     "nn": ("tracegrad.nn", ""),
     "optim": ("tracegrad.optim", ""),
     "passes": ("tracegrad.passes", ""),
+    "multiprocessing": ("tracegrad.multiprocessing", ""),
+    "profiler": ("tracegrad.profiler", ""),
     "save": ("tracegrad.serialization", "save"),
     "serialization": ("tracegrad.serialization", ""),
     "testing": ("tracegrad.testing", ""),
@@ -73,6 +75,7 @@ _LAZY = {
     "set_autocast_dtype": ("tracegrad.amp", "set_autocast_dtype"),
     "set_autocast_enabled": ("tracegrad.amp", "set_autocast_enabled"),
     "trace": ("tracegrad.api", "trace"),
+    "utils": ("tracegrad.utils", ""),
 }
 
 

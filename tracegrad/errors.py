@@ -111,6 +111,14 @@ class GradcheckError(GradientError):
     """A derivative that differs from finite differences."""
 
 
+class CheckpointError(GradientError):
+    """A checkpointed function that can't be computed again, or gives something else."""
+
+
+class MissingPackageError(TracegradError, ImportError):
+    """An optional package that is not installed."""
+
+
 class TransformError(TracegradError, RuntimeError):
     """Something that a functional transform (vmap, grad, …) can't do."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
@@ -40,9 +40,10 @@ from tracegrad.ops.shaping import fit
 _ndarray = np.ndarray
 
 
-@final
 class Pass:
     """One backward pass: what has arrived where.
+
+    A subclass may send cotangents elsewhere.
 
     Attributes
     ----------
