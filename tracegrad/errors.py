@@ -143,6 +143,14 @@ class WorkerError(TracegradError, RuntimeError):
     """A worker process that died or does not answer."""
 
 
+class ProcessRaisedError(WorkerError):
+    """An exception in a spawned process, with its traceback."""
+
+
+class ProcessExitedError(WorkerError):
+    """A spawned process that ended with a signal, or another code than 0."""
+
+
 class ConfigError(TracegradError, ValueError):
     """An unknown or impossible setting."""
 

@@ -101,6 +101,7 @@ OUTSIDE_PACKAGES: dict[str, tuple[str, ...]] = {
     "networkx": ("passes", "ir", "export"),
     "jinja2": ("codegen",),
     "rich": ("cli",),
+    "tensorboardX": ("utils",),
 }
 
 # Written by tools/generate.py: they name types of the methods that higher floors attach
