@@ -48,16 +48,35 @@ dtype = _DType
 
 # Name: the module that holds it, and its name there ("" for the module itself).
 _LAZY = {
+    "amp": ("tracegrad.amp", ""),
+    "autocast": ("tracegrad.amp", "autocast"),
+    "clear_autocast_cache": (
+        "tracegrad.amp.autocast_mode",
+        "clear_autocast_cache",
+    ),
     "codegen": ("tracegrad.codegen", ""),
+    "data": ("tracegrad.data", ""),
     "func": ("tracegrad.func", ""),
     "ir": ("tracegrad.ir", ""),
+    "load": ("tracegrad.serialization", "load"),
     "linalg": ("tracegrad.linalg", ""),
     "nn": ("tracegrad.nn", ""),
     "optim": ("tracegrad.optim", ""),
     "passes": ("tracegrad.passes", ""),
     "return_types": ("tracegrad.return_types", ""),
+    "multiprocessing": ("tracegrad.multiprocessing", ""),
+    "profiler": ("tracegrad.profiler", ""),
+    "save": ("tracegrad.serialization", "save"),
+    "serialization": ("tracegrad.serialization", ""),
     "testing": ("tracegrad.testing", ""),
+    "get_autocast_dtype": ("tracegrad.amp", "get_autocast_dtype"),
+    "is_autocast_cache_enabled": ("tracegrad.amp", "is_autocast_cache_enabled"),
+    "is_autocast_enabled": ("tracegrad.amp", "is_autocast_enabled"),
+    "set_autocast_cache_enabled": ("tracegrad.amp", "set_autocast_cache_enabled"),
+    "set_autocast_dtype": ("tracegrad.amp", "set_autocast_dtype"),
+    "set_autocast_enabled": ("tracegrad.amp", "set_autocast_enabled"),
     "trace": ("tracegrad.api", "trace"),
+    "utils": ("tracegrad.utils", ""),
 }
 
 

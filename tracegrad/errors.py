@@ -7,6 +7,7 @@ program written for PyTorch catches what it expects.
 from __future__ import annotations
 
 import re
+from pickle import UnpicklingError
 
 from tracegrad.location import Location, called, known_names
 
@@ -112,6 +113,10 @@ class ArgumentValueError(ArgumentError, RuntimeError):
     """The same where PyTorch raises a RuntimeError."""
 
 
+class AssertedError(TracegradError, AssertionError):
+    """The same where PyTorch asserts."""
+
+
 class ArgumentTypeError(TracegradError, TypeError):
     """An argument of the wrong type, too many or too few arguments."""
 
@@ -152,6 +157,14 @@ class GradcheckError(GradientError):
     """A derivative that differs from finite differences."""
 
 
+class CheckpointError(GradientError):
+    """A checkpointed function that can't be computed again, or gives something else."""
+
+
+class MissingPackageError(TracegradError, ImportError):
+    """An optional package that is not installed."""
+
+
 class TransformError(TracegradError, RuntimeError):
     """Something that a functional transform (vmap, grad, …) can't do."""
 
@@ -170,6 +183,22 @@ class StateError(TracegradError, RuntimeError, ValueError):
 
 class EntryError(TracegradError, KeyError):
     """An entry that a group, or another mapping, does not have."""
+
+
+class LoadError(TracegradError, RuntimeError, UnpicklingError):
+    """A file that is damaged, hostile, or holds what is not loaded from files."""
+
+
+class WorkerError(TracegradError, RuntimeError):
+    """A worker process that died or does not answer."""
+
+
+class ProcessRaisedError(WorkerError):
+    """An exception in a spawned process, with its traceback."""
+
+
+class ProcessExitedError(WorkerError):
+    """A spawned process that ended with a signal, or another code than 0."""
 
 
 class ConfigError(TracegradError, ValueError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,12 @@ from tracegrad.dispatch.entry import (
 )
 from tracegrad.dispatch.inplace import apply_inplace
 from tracegrad.dispatch.operator import OPERATORS
-from tracegrad.dispatch.state import installed, set_grad_enabled, thread
+from tracegrad.dispatch.state import (
+    install_autocast,
+    installed,
+    set_grad_enabled,
+    thread,
+)
 from tracegrad.dispatch.tensor import Tensor, wrap
 from tracegrad.errors import GradientError
 from tracegrad.ops.shaping import fit
@@ -35,9 +40,10 @@ from tracegrad.ops.shaping import fit
 _ndarray = np.ndarray
 
 
-@final
 class Pass:
     """One backward pass: what has arrived where.
+
+    A subclass may send cotangents elsewhere.
 
     Attributes
     ----------
@@ -86,12 +92,15 @@ class Pass:
         if thread.recorder is not None:
             thread.recorder.backward(edges, self.needed)
         before = set_grad_enabled(self.create_graph)
+        # Cotangents have the dtypes that forward chose; nothing is left to choose.
+        autocast = install_autocast(None)
         try:
             for edge, ct in zip(edges, cts, strict=True):
                 self.shared.add(id(ct))
                 self.send(edge, ct)
             self._run()
         finally:
+            install_autocast(autocast)
             set_grad_enabled(before)
 
     # -- cotangents on their way --------------------------------------------------

@@ -20,7 +20,7 @@ from tracegrad.captured.runner import FAILED, Left
 from tracegrad.captured.specialization import Specialization
 from tracegrad.compiler import DerivedProgram, compile_graph
 from tracegrad.config import config
-from tracegrad.dispatch.state import thread
+from tracegrad.dispatch.state import no_autocast, thread
 from tracegrad.dtypes import get_default_dtype
 from tracegrad.errors import CaptureError, NumberNeededError
 from tracegrad.ir.graph import Graph
@@ -47,6 +47,17 @@ _OWN = frozenset(
 _OF_FUNCTIONS = frozenset({"__defaults__", "__kwdefaults__"})
 
 Mode = tuple[Any, ...]
+
+
+def current_mode() -> Mode:
+    """Return what of this thread's modes programs depend on."""
+    autocast = thread.autocast
+    return (
+        thread.grad_enabled,
+        get_default_dtype(),
+        thread.inference,
+        None if autocast is None else autocast.key,
+    )
 
 
 @final
@@ -86,7 +97,7 @@ class CapturedFunction:
         """Call the function: a program where one fits, else a recorded eager call."""
         if thread.recorder is not None or thread.transforms or thread.anomaly:
             return self.eager(*args, **kwargs)
-        mode = thread.grad_enabled, get_default_dtype(), thread.inference
+        mode = current_mode()
         left: dict[int, Any] = {}
         for specialization in self.specializations:
             if specialization.mode != mode:
@@ -174,7 +185,7 @@ class CapturedFunction:
         CaptureError
             If the function does something to other objects, which can't be undone.
         """
-        mode = thread.grad_enabled, get_default_dtype(), thread.inference
+        mode = current_mode()
         journal = Journal()
         try:
             recording = record_call(
@@ -195,7 +206,9 @@ class CapturedFunction:
             return
         assert recording.graph is not None
         try:
-            specialization = self._specialized(recording, recording.graph, mode)
+            # The graph has its casts; the rules of derivatives choose no dtypes.
+            with no_autocast():
+                specialization = self._specialized(recording, recording.graph, mode)
         except NumberNeededError:
             self._changes.fix(recording.numbers)
             return

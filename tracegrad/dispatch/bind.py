@@ -1,7 +1,7 @@
 """The dispatcher: ``bind`` is the only way an operator is applied.
 
-From the outside in: functional transforms, the expansion of composites, the tape,
-the recorder, the backend's kernel. With nothing installed each is one test.
+From the outside in: autocast, functional transforms, the expansion of composites, the
+tape, the recorder, the backend's kernel. With nothing installed each is one test.
 """
 
 from __future__ import annotations
@@ -52,8 +52,11 @@ def bind(
     -------
     Tensor or tuple of Tensor
     """
-    if installed.busy and thread.transforms:
-        return _through_transforms(operator, tuple(operands), attributes)
+    if installed.busy:
+        if thread.autocast is not None:
+            return thread.autocast.bind(operator, operands, attributes)
+        if thread.transforms:
+            return _through_transforms(operator, tuple(operands), attributes)
     if operator.body is not None:
         return _bind_composite(operator, operands, attributes)
     return bind_tape(operator, operands, attributes)
@@ -85,15 +88,7 @@ def _bind_composite(
         return _bind_with_rule(operator, operands, attributes)
     recorder = thread.recorder
     if recorder is None or tracked:
-        before = thread.scope
-        thread.scope = before or operator.name
-        try:
-            return body(*operands, **attributes)
-        except TracegradError as error:
-            error.within(operator.name)
-            raise
-        finally:
-            thread.scope = before
+        return expand(operator, operands, attributes)
 
     def run(given: Sequence[Any]) -> Any:
         try:
@@ -103,6 +98,20 @@ def _bind_composite(
             raise
 
     return recorder.record(operator, operands, attributes, run)
+
+
+def expand(operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    """Run the body of a composite, whose operators are bound one by one."""
+    assert operator.body is not None
+    before = thread.scope
+    thread.scope = before or operator.name
+    try:
+        return operator.body(*operands, **attributes)
+    except TracegradError as error:
+        error.within(operator.name)
+        raise
+    finally:
+        thread.scope = before
 
 
 def _bind_with_rule(

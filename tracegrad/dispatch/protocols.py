@@ -72,6 +72,23 @@ class Transform(Protocol):
         """Apply a function whose derivative the user wrote (autograd.Function)."""
 
 
+class Autocast(Protocol):
+    """What chooses the dtypes that operators compute in (`tracegrad.amp` installs it).
+
+    Attributes
+    ----------
+    key : hashable
+        What it does: programs captured under it serve where an equal key is installed.
+    """
+
+    key: Any
+
+    def bind(
+        self, operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
+    ) -> Any:
+        """Apply the operator on operands of the dtypes chosen."""
+
+
 @runtime_checkable
 class Stateful(Protocol):
     """Named state to guard and write back: modules, optimizers, generators."""

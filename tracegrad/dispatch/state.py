@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, final
 
 if TYPE_CHECKING:
     from tracegrad.dispatch.lessons import Lesson
-    from tracegrad.dispatch.protocols import Recorder, Transform
+    from tracegrad.dispatch.protocols import Autocast, Recorder, Transform
 
 
 @final
@@ -22,7 +22,7 @@ class Installed:
     Attributes
     ----------
     busy : int
-        Recorders, transforms and overrides in any thread.
+        Recorders, transforms and autocasts in any thread.
     grad_off : int
         Blocks in any thread in which gradients are off.
     learning : int
@@ -72,6 +72,8 @@ class ThreadState(threading.local):
         What records the operators of a capture.
     transforms : tuple of Transform
         Functional transforms, outermost first.
+    autocast : Autocast or None
+        What chooses the dtypes that operators compute in.
     scope : str
         The composite that is being expanded.
     anomaly : str
@@ -86,6 +88,7 @@ class ThreadState(threading.local):
         self.inference = False
         self.recorder: Recorder | None = None
         self.transforms: tuple[Transform, ...] = ()
+        self.autocast: Autocast | None = None
         self.scope = ""
         self.anomaly = ""
         self.lesson: Lesson | None = None
@@ -117,6 +120,14 @@ def install_transforms(transforms: tuple[Transform, ...]) -> tuple[Transform, ..
     return before
 
 
+def install_autocast(autocast: Autocast | None) -> Autocast | None:
+    """Install `autocast` in this thread and return the one before."""
+    before = thread.autocast
+    installed.add_busy((autocast is not None) - (before is not None))
+    thread.autocast = autocast
+    return before
+
+
 def set_grad_enabled(enabled: bool) -> bool:
     """Turn gradients on or off in this thread and return what it was."""
     before = thread.grad_enabled
@@ -137,6 +148,19 @@ class paused_recorder:  # noqa: N801 - a context manager used like a function
 
     def __exit__(self, *exception: object) -> None:
         install_recorder(self._before)
+
+
+@final
+class no_autocast:  # noqa: N801 - a context manager used like a function
+    """Run a block in which operators compute in the dtypes of their operands."""
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        self._before = install_autocast(None)
+
+    def __exit__(self, *exception: object) -> None:
+        install_autocast(self._before)
 
 
 @final

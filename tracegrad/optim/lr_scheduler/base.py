@@ -6,7 +6,12 @@ from typing import Any
 
 from tracegrad.dispatch.constructors import check_constructor
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentTypeError, EntryError, NotSupportedError
+from tracegrad.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    EntryError,
+    NotSupportedError,
+)
 from tracegrad.optim.optimizer import Optimizer
 
 
@@ -21,6 +26,21 @@ def set_lr(group: dict[str, Any], value: float) -> None:
 def number(value: Any) -> float:
     """Return a step size as a Python number."""
     return value.item() if isinstance(value, Tensor) else value  # type: ignore[no-any-return]
+
+
+def per_group(value: Any, count: int) -> list[float]:
+    """Return one value for each group.
+
+    Raises
+    ------
+    ArgumentError
+        If several are given, but not one for each.
+    """
+    if not isinstance(value, list | tuple):
+        return [value] * count
+    if len(value) != count:
+        raise ArgumentError(f"expected {count} values, one per group, got {len(value)}")
+    return list(value)
 
 
 class LRScheduler:
@@ -62,6 +82,11 @@ class LRScheduler:
         self.optimizer = optimizer
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
+        self._begin()
+
+    def _begin(self) -> None:
+        """Make the first step, which only sets the step sizes to begin with."""
+        self._step_count = 0
         self.step()
 
     def get_lr(self) -> list[float]:
@@ -74,6 +99,7 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Go on to the next epoch, or to a given one, and set the step sizes."""
+        self._step_count += 1
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         values = self.get_lr() if epoch is None else self._lr_at()
         self._set(values)
