@@ -51,6 +51,7 @@ _LAZY = {
     "codegen": ("tracegrad.codegen", ""),
     "func": ("tracegrad.func", ""),
     "ir": ("tracegrad.ir", ""),
+    "library": ("tracegrad.library", ""),
     "linalg": ("tracegrad.linalg", ""),
     "nn": ("tracegrad.nn", ""),
     "optim": ("tracegrad.optim", ""),

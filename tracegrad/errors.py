@@ -113,6 +113,10 @@ class InplaceError(TracegradError, RuntimeError):
     """A write that autograd or the memory layout forbids."""
 
 
+class OpCheckError(TracegradError, AssertionError):
+    """What is registered for a custom operator does not hold together."""
+
+
 class NotSupportedError(TracegradError, NotImplementedError):
     """Something that exists in PyTorch and is not built here yet."""
 

@@ -292,6 +292,8 @@ def _run_checked(
 ) -> Any:
     kernel = operator.kernel
     assert kernel is not None, f"{operator.name} has no kernel"
+    if operator.family == "custom":
+        return kernel(backend.namespace, *arrays, **attributes)
     if operator.family != "pointwise":
         _abstract(operator, operands, attributes)
         return backend.run(kernel, backend.namespace, *arrays, **attributes)
