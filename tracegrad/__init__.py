@@ -48,6 +48,8 @@ dtype = _DType
 
 # Name: the module that holds it, and its name there ("" for the module itself).
 _LAZY = {
+    "array_api": ("tracegrad.array_api", ""),
+    "backends": ("tracegrad.backends", ""),
     "codegen": ("tracegrad.codegen", ""),
     "func": ("tracegrad.func", ""),
     "ir": ("tracegrad.ir", ""),

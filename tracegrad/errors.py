@@ -77,6 +77,10 @@ class ArgumentTypeError(TracegradError, TypeError):
     """An argument of the wrong type, too many or too few arguments."""
 
 
+class NoDataError(TracegradError, NotImplementedError, TypeError):
+    """The values of a tensor are asked for, and it is on the meta device."""
+
+
 class IndexRangeError(TracegradError, IndexError):
     """An index, a dimension or a label outside its range."""
 

@@ -21,14 +21,15 @@ from tracegrad.dispatch.entry import (
     Version,
     hooks_of,
 )
+from tracegrad.dispatch.foreign import ForeignArray
 from tracegrad.dispatch.state import paused_recorder, thread
 from tracegrad.dtypes import DType, from_numpy_dtype
 from tracegrad.errors import (
     ArgumentTypeError,
     GradientError,
     InplaceError,
+    NoDataError,
     ScalarError,
-    ShapeError,
 )
 from tracegrad.sizes import Size
 from tracegrad.spec import TensorSpec
@@ -531,14 +532,16 @@ def host_array(tensor: Tensor, wanted: str) -> Any:
 
     Raises
     ------
-    ShapeError
+    NoDataError
         On the meta device, where there is no data.
     """
     array = tensor._array
     if isinstance(array, np.ndarray):
         return array
     if tensor.is_meta:
-        raise ShapeError(f"{wanted}: a tensor on the meta device has no data")
+        raise NoDataError(f"{wanted}: a tensor on the meta device has no data")
+    if isinstance(array, ForeignArray) and wanted != "numpy()":
+        return array.host()
     raise ArgumentTypeError(
         f"{wanted}: the data is on {tensor.device}; copy it with tensor.cpu() first"
     )

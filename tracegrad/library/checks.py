@@ -145,7 +145,7 @@ def _same(before: Any, after: Any) -> bool:
     return bool(before.tobytes() == np.array(after, copy=True).tobytes())
 
 
-# -- the fake ------------------------------------------------------------------------------
+# -- the fake --------------------
 
 
 def _check_fake(definition: CustomOpDef, values: tuple[Any, ...], close: Any) -> None:
@@ -229,7 +229,7 @@ def _double(value: Any) -> Any:
     return value.detach().to(wanted).clone().requires_grad_()  # type: ignore[attr-defined]
 
 
-# -- captured ------------------------------------------------------------------------------
+# -- captured --------------------
 
 
 def _check_captured(
