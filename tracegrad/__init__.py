@@ -51,6 +51,8 @@ _LAZY = {
     "array_api": ("tracegrad.array_api", ""),
     "backends": ("tracegrad.backends", ""),
     "codegen": ("tracegrad.codegen", ""),
+    "grad": ("tracegrad.func", "grad"),
+    "value_and_grad": ("tracegrad.func", "value_and_grad"),
     "func": ("tracegrad.func", ""),
     "ir": ("tracegrad.ir", ""),
     "library": ("tracegrad.library", ""),

@@ -86,7 +86,7 @@ class Backend:
         self,
         name: str,
         namespace: Any,
-        array_type: type,
+        array_type: type[Any],
         run: Callable[..., Any],
         foreign: bool = False,
     ) -> None:
@@ -121,7 +121,7 @@ _BACKENDS: dict[str, Backend] = {"cpu": NUMPY}
 
 
 def register_backend(
-    name: str, namespace: Any, array_type: type, foreign: bool = False
+    name: str, namespace: Any, array_type: type[Any], foreign: bool = False
 ) -> Backend:
     """Make `namespace` the backend of device `name` and return it."""
     _BACKENDS[name] = Backend(name, namespace, array_type, _run_plainly, foreign)

@@ -89,7 +89,6 @@ class Tensor:
 
     # NumPy hands binary operators with an ndarray on the left to us.
     __array_priority__ = 1000
-    __array_ufunc__ = None
 
     _array: Any
     _node: Edge | None
