@@ -65,6 +65,15 @@ _LAZY = {
 }
 
 
+def _array_namespace(self: Tensor, *, api_version: str | None = None) -> _Any:
+    """Return the namespace of the Python array API standard for this tensor."""
+    return _import_module("tracegrad.array_api").namespace_for(api_version)
+
+
+# Attached here: the namespace stands above the Tensor, and loads when asked for.
+Tensor.__array_namespace__ = _array_namespace  # type: ignore[attr-defined]
+
+
 def __getattr__(name: str) -> _Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'tracegrad' has no attribute {name!r}")

@@ -25,15 +25,20 @@ from tracegrad.dtypes import promote_types as promote_types
 from tracegrad.dtypes import set_default_dtype as set_default_dtype
 from tracegrad.sizes import Size as Size
 from tracegrad.dtypes import DType as _DType
+from tracegrad import array_api as array_api
+from tracegrad import backends as backends
 from tracegrad import codegen as codegen
 from tracegrad import func as func
+from tracegrad.func import grad as grad
 from tracegrad import ir as ir
+from tracegrad import library as library
 from tracegrad import linalg as linalg
 from tracegrad import nn as nn
 from tracegrad import optim as optim
 from tracegrad import passes as passes
 from tracegrad import testing as testing
 from tracegrad.api import trace as trace
+from tracegrad.func import value_and_grad as value_and_grad
 import builtins
 from collections.abc import Sequence
 from tracegrad.device import Device

@@ -16,8 +16,10 @@ tensor([0.6000, 0.8000])
 """
 
 import math as _math
+from importlib import import_module as _import_module
 from typing import Any as _Any
 
+import tracegrad as _tg
 from tracegrad.array_api import arrays as _arrays
 from tracegrad.array_api import elementwise as _elementwise
 from tracegrad.array_api.creation import *  # noqa: F403 - the standard's names
@@ -55,7 +57,22 @@ globals().update(_elementwise.FUNCTIONS)
 _arrays.install(_elementwise.FUNCTIONS | {"matmul": _matmul})
 
 
+# The extensions are there when tracegrad has what they stand on.
+_EXTENSIONS = {"linalg": ("linalg", "svd"), "fft": ("fft", "irfftn")}
+
+
+def _has_extension(name: str) -> _Any:
+    module, needed = _EXTENSIONS[name]
+    return hasattr(getattr(_tg, module, None), needed)
+
+
 def __getattr__(name: str) -> _Any:
+    if name in _EXTENSIONS and _has_extension(name):
+        return _import_module(f"tracegrad.array_api.{name}")
     raise AttributeError(
         f"the array API namespace has no {name!r}; tracegrad itself has more"
     )
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *filter(_has_extension, _EXTENSIONS)})

@@ -20,7 +20,8 @@ from tracegrad.errors import ArgumentTypeError, DTypeError, ShapeError
 _SCALARS: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "int": (int,),
-    "float": (int, float),
+    # A complex number makes the result complex.
+    "float": (int, float, complex),
     "complex": (int, float, complex),
 }
 # Kinds that combine with each other.
@@ -62,8 +63,19 @@ class Array(Tensor):
             raise ArgumentTypeError("to_device: no device here has streams")
         return adopt(self.to(device), self)  # type: ignore[attr-defined]
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Any, /) -> Any:
         return adopt(Tensor.__getitem__(self, key), self)  # type: ignore[attr-defined]
+
+    def __setitem__(self, key: Any, value: Any, /) -> None:
+        if not isinstance(value, Tensor) and not scalar_fits(value, self.dtype):
+            raise ArgumentTypeError(f"{value!r} can't be an element of {self.dtype}")
+        if isinstance(value, complex) and self.dtype.kind != "complex":
+            raise ArgumentTypeError(f"{value!r} can't be an element of {self.dtype}")
+        if isinstance(value, Tensor):
+            wanted = promoted_dtype([self.dtype, value.dtype], "an assignment")
+            if self.dtype.kind != "complex" and wanted.kind == "complex":
+                raise ArgumentTypeError("a complex array goes into complex ones only")
+        Tensor.__setitem__(self, key, value)  # type: ignore[attr-defined]
 
     def __iter__(self) -> Iterator[Any]:
         return iter([adopt(part, self) for part in Tensor.__iter__(self)])
@@ -163,6 +175,8 @@ def promoted(what: str, *operands: Any) -> list[Tensor]:
     if not arrays:
         raise ArgumentTypeError(f"{what} takes at least one array")
     dtype = promoted_dtype([a.dtype for a in arrays], what)
+    if dtype.kind == "float" and any(isinstance(o, complex) for o in operands):
+        dtype = dtype.to_complex()
     return [_as(what, operand, dtype, arrays[0].device) for operand in operands]
 
 
@@ -204,7 +218,12 @@ _COMPARING = {
     "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal",
     "gt": "greater", "ge": "greater_equal",
 }  # fmt: skip
-_UNARY = {"neg": "negative", "pos": "positive", "abs": "abs", "invert": "bitwise_invert"}
+_UNARY = {
+    "neg": "negative",
+    "pos": "positive",
+    "abs": "abs",
+    "invert": "bitwise_invert",
+}
 
 
 def _known(other: Any) -> bool:

@@ -83,6 +83,8 @@ def _holds_arrays(obj: Any) -> builtins.bool:
 
 
 def _dtype_for(obj: Any, host: Any) -> DType:
+    if host.dtype.kind == "O" and isinstance(obj, int):
+        raise ArgumentError(f"asarray: {obj} does not fit int64")
     if host.dtype.kind not in "biufc":
         raise ArgumentTypeError(f"asarray: {type(obj).__name__} holds no numbers")
     numbers = isinstance(obj, list | tuple | int | float | complex)

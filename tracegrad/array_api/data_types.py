@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -76,7 +77,7 @@ def iinfo(type: Any, /) -> IInfo:
     return IInfo(found.bits, int(found.max), int(found.min), dtype)
 
 
-def _is_of(dtype: DType, kind: str) -> bool:
+def _is_of(dtype: DType, kind: str) -> builtins.bool:
     match kind:
         case "bool":
             return dtype.kind == "bool"
@@ -95,7 +96,7 @@ def _is_of(dtype: DType, kind: str) -> bool:
     raise ArgumentError(f"isdtype: there is no kind {kind!r}")
 
 
-def isdtype(dtype: DType, kind: Any) -> bool:
+def isdtype(dtype: DType, kind: Any) -> builtins.bool:
     """Return whether a dtype is of a kind, or of one of several."""
     if isinstance(kind, tuple):
         return any(isdtype(dtype, part) for part in kind)
@@ -106,24 +107,28 @@ def isdtype(dtype: DType, kind: Any) -> bool:
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """Return the dtype of a result from arrays, dtypes and Python numbers."""
-    numbers = [a for a in arrays_and_dtypes if isinstance(a, bool | int | float | complex)]
-    dtypes = [_dtype_of(a) for a in arrays_and_dtypes if not any(a is n for n in numbers)]
+    numbers = [
+        a
+        for a in arrays_and_dtypes
+        if isinstance(a, builtins.bool | int | float | complex)
+    ]
+    dtypes = [
+        _dtype_of(a) for a in arrays_and_dtypes if not any(a is n for n in numbers)
+    ]
     if not dtypes:
         raise ArgumentError("result_type takes at least one array or dtype")
     found = promoted_dtype(dtypes, "result_type")
     for number in numbers:
-        if scalar_fits(number, found):
-            continue
+        if not scalar_fits(number, found):
+            raise ArgumentTypeError(
+                f"result_type: {number!r} can't stand beside {found.name}"
+            )
         if found.kind == "float" and isinstance(number, complex):
             found = found.to_complex()
-            continue
-        raise ArgumentTypeError(
-            f"result_type: {number!r} can't stand beside {found.name}"
-        )
     return found
 
 
-def can_cast(from_: Any, to: DType, /) -> bool:
+def can_cast(from_: Any, to: DType, /) -> builtins.bool:
     """Return whether values of a dtype, or an array, fit another by promotion."""
     own = _dtype_of(from_)
     try:
@@ -133,7 +138,12 @@ def can_cast(from_: Any, to: DType, /) -> bool:
 
 
 def astype(
-    x: Any, dtype: DType, /, *, copy: bool = True, device: Device | str | None = None
+    x: Any,
+    dtype: DType,
+    /,
+    *,
+    copy: builtins.bool = True,
+    device: Device | str | None = None,
 ) -> Any:
     """Return an array in another dtype."""
     tensor = tensor_of(x, "astype")

@@ -62,7 +62,7 @@ _BINARY: dict[str, tuple[str, Kinds]] = {
     "logical_or": ("logical_or", _BOOL), "logical_xor": ("logical_xor", _BOOL),
     "maximum": ("maximum", _REAL), "minimum": ("minimum", _REAL),
     "multiply": ("mul", _NUMERIC), "not_equal": ("ne", _ANY), "pow": ("pow", _NUMERIC),
-    "remainder": ("remainder", _REAL), "subtract": ("sub", _NUMERIC),
+    "subtract": ("sub", _NUMERIC),
 }  # fmt: skip
 
 
@@ -132,6 +132,17 @@ def round(x: Any, /) -> Any:
         return adopt(tg.round(tensor), x)
     parts = tg.round(tg.real(tensor)), tg.round(tg.imag(tensor))
     return adopt(tg.complex(*parts), x)
+
+
+@_enter
+def remainder(x1: Any, x2: Any, /) -> Any:
+    """Remainder of each pair of elements, with the sign of the divisor."""
+    first, second = promoted("remainder", x1, x2)
+    check_kind(first, _REAL, "remainder")
+    found = tg.remainder(first, second)
+    if first.dtype.kind == "float":
+        found = tg.where(found == 0, tg.copysign(found, second), found)
+    return adopt(found, x1, x2)
 
 
 @_enter

@@ -54,5 +54,5 @@ class NamespaceInfo:
         return {name: dtype for name, dtype in found.items() if isdtype(dtype, kind)}
 
 
-def __array_namespace_info__() -> NamespaceInfo:
+def __array_namespace_info__() -> NamespaceInfo:  # noqa: N807 - the standard's name
     return NamespaceInfo()

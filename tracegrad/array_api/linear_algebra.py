@@ -39,7 +39,9 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
             [a % max(t.ndim, 1) for a in part]
             for part, t in zip(axes, (first, second), strict=True)
         )
-        sizes = ([t.shape[a] for a in p] for t, p in zip((first, second), axes, strict=True))
+        sizes = (
+            [t.shape[a] for a in p] for t, p in zip((first, second), axes, strict=True)
+        )
         if len({tuple(s) for s in sizes}) > 1:
             raise ShapeError("tensordot: the axes have different sizes")
     return adopt(tg.tensordot(first, second, axes), x1, x2)

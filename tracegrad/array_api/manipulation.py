@@ -102,7 +102,7 @@ def flip(x: Any, /, *, axis: Any = None) -> Any:
     tensor = tensor_of(x, "flip")
     every = tuple(range(tensor.ndim))
     places = every if axis is None else axes_of(axis, tensor.ndim, "flip")
-    return adopt(tg.flip(tensor, places) if places else tg.clone(tensor), x)
+    return adopt(tg.flip(tensor, *places) if places else tg.clone(tensor), x)
 
 
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
@@ -112,7 +112,7 @@ def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
 
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
     """Return an array with its axes in another order."""
-    return adopt(tg.permute(tensor_of(x, "permute_dims"), tuple(axes)), x)
+    return adopt(tg.permute(tensor_of(x, "permute_dims"), *axes), x)
 
 
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:

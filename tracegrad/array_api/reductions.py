@@ -51,9 +51,15 @@ def prod(
 ) -> Any:  # fmt: skip
     """Product over axes."""
     wanted = _summed_dtype(check_kind(tensor_of(x, "prod"), _NUMERIC, "prod"), dtype)
-    return _folded(
-        x, axis, keepdims, lambda t, d, k: tg.prod(t, d, k, dtype=wanted), "prod"
-    )
+
+    def fold(t: Tensor, dims: Any, keep: builtins.bool) -> Any:
+        if isinstance(dims, int):
+            return tg.prod(t, dims, keep, dtype=wanted)
+        for dim in sorted(dims, reverse=True):
+            t = tg.prod(t, dim, keep, dtype=wanted)
+        return t
+
+    return _folded(x, axis, keepdims, fold, "prod")
 
 
 def mean(x: Any, /, *, axis: Any = None, keepdims: builtins.bool = False) -> Any:
@@ -157,9 +163,7 @@ def nonzero(x: Any, /) -> tuple[Any, ...]:
     return tuple(adopt(part, x) for part in tg.nonzero(tensor, as_tuple=True))
 
 
-def searchsorted(
-    x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None
-) -> Any:
+def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
     """Places where elements of `x2` go in the sorted vector `x1`."""
     if side not in ("left", "right"):
         raise ArgumentError(f"searchsorted: side is 'left' or 'right', not {side!r}")

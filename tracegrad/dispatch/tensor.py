@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any, final
 
 import numpy as np
@@ -371,11 +370,6 @@ class Tensor:
 
     def __hash__(self) -> int:
         return id(self)
-
-    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """Return the namespace of the Python array API standard."""
-        namespace = import_module("tracegrad.array_api")
-        return namespace.namespace_for(api_version)
 
 
 class Parameter(Tensor):

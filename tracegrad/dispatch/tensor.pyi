@@ -1,6 +1,7 @@
 """Written by tools/generate.py, which see; not by hand."""
 
 import builtins
+import numpy as np
 from collections.abc import Callable, Iterator, Sequence
 from tracegrad.device import Device
 from tracegrad.dispatch.entry import Edge, Node, ResultEdge, Version
@@ -118,6 +119,8 @@ class Tensor:
     def __len__(self) -> builtins.int: ...
     def __iter__(self) -> Iterator[Tensor]: ...
     def __hash__(self) -> builtins.int: ...
+    def __array_namespace__(self, *, api_version: str | None=...) -> Any:
+        """Return the namespace of the Python array API standard."""
     @property
     def H(self) -> Tensor:
         """The last two dimensions exchanged and the elements conjugated."""
@@ -127,6 +130,22 @@ class Tensor:
     def __abs__(self) -> Tensor: ...
     def __add__(self, other: Tensor | complex) -> Tensor: ...
     def __and__(self, other: Tensor | complex) -> Tensor: ...
+    def __array_function__(
+        self,
+        function: Any,
+        types: Any,
+        args: Any,
+        kwargs: Any,
+    ) -> Any:
+        """Apply another NumPy function to tensors (NEP 18)."""
+    def __array_ufunc__(
+        self,
+        ufunc: np.ufunc,
+        method: str,
+        *inputs: Any,
+        **kwargs: Any,
+    ) -> Any:
+        """Apply a NumPy ufunc to tensors (NEP 13)."""
     def __copy__(self) -> Tensor: ...
     def __deepcopy__(self, memo: dict[builtins.int, Any]) -> Tensor:
         """Return a copy; tensors that share memory share it in the copy too."""
