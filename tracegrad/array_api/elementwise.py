@@ -54,8 +54,7 @@ _BINARY: dict[str, tuple[str, Kinds]] = {
     "bitwise_or": ("bitwise_or", _INTEGRAL),
     "bitwise_right_shift": ("bitwise_right_shift", _INT),
     "bitwise_xor": ("bitwise_xor", _INTEGRAL), "copysign": ("copysign", _FLOAT),
-    "divide": ("div", _FLOATING), "equal": ("eq", _ANY),
-    "floor_divide": ("floor_divide", _REAL), "greater": ("gt", _REAL),
+    "divide": ("div", _FLOATING), "equal": ("eq", _ANY),  "greater": ("gt", _REAL),
     "greater_equal": ("ge", _REAL), "hypot": ("hypot", _FLOAT),
     "less": ("lt", _REAL), "less_equal": ("le", _REAL),
     "logaddexp": ("logaddexp", _FLOAT), "logical_and": ("logical_and", _BOOL),
@@ -132,6 +131,19 @@ def round(x: Any, /) -> Any:
         return adopt(tg.round(tensor), x)
     parts = tg.round(tg.real(tensor)), tg.round(tg.imag(tensor))
     return adopt(tg.complex(*parts), x)
+
+
+@_enter
+def floor_divide(x1: Any, x2: Any, /) -> Any:
+    """Quotient of each pair of elements, rounded down; infinities stay."""
+    first, second = promoted("floor_divide", x1, x2)
+    check_kind(first, _REAL, "floor_divide")
+    found = tg.floor_divide(first, second)
+    if first.dtype.kind == "float":
+        # NumPy gives NaN for an infinity divided by a finite number.
+        stays = tg.isinf(first) & tg.isfinite(second)
+        found = tg.where(stays, tg.div(first, second), found)
+    return adopt(found, x1, x2)
 
 
 @_enter

@@ -3,6 +3,7 @@
 import builtins
 import numpy as np
 from collections.abc import Callable, Iterator, Sequence
+from tracegrad import Any
 from tracegrad.device import Device
 from tracegrad.dispatch.entry import Edge, Node, ResultEdge, Version
 from tracegrad.dispatch.generator import Generator
@@ -119,8 +120,6 @@ class Tensor:
     def __len__(self) -> builtins.int: ...
     def __iter__(self) -> Iterator[Tensor]: ...
     def __hash__(self) -> builtins.int: ...
-    def __array_namespace__(self, *, api_version: str | None=...) -> Any:
-        """Return the namespace of the Python array API standard."""
     @property
     def H(self) -> Tensor:
         """The last two dimensions exchanged and the elements conjugated."""
@@ -138,6 +137,8 @@ class Tensor:
         kwargs: Any,
     ) -> Any:
         """Apply another NumPy function to tensors (NEP 18)."""
+    def __array_namespace__(self, *, api_version: str | None = ...) -> Any:
+        """Return the namespace of the Python array API standard for this tensor."""
     def __array_ufunc__(
         self,
         ufunc: np.ufunc,

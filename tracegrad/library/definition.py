@@ -92,6 +92,7 @@ class CustomOpDef:
             """Stand for the user's function, whose annotations are the schema."""
 
         described.__doc__ = getattr(self._init_fn, "__doc__", None)
+        described.__module__ = getattr(self._init_fn, "__module__", None) or __name__
         described.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         operator = OpDef(
             described,

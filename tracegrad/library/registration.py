@@ -89,6 +89,8 @@ def define(
     def missing(*args: Any, **kwargs: Any) -> Any:
         raise ArgumentError(f"{qualname} has no kernel; state one with impl")
 
+    # Nobody's function: it stands for the namespace that the name begins with.
+    missing.__module__ = qualname.partition("::")[0]
     written = [a.name for a in parse_schema(schema).written]
     made = custom_op(qualname, missing, mutates_args=written, schema=schema)
     assert isinstance(made, CustomOpDef)
