@@ -1,5 +1,6 @@
 """`tracegrad.array_api` beside `array-api-strict`: values, dtypes, shapes, errors."""
 
+import inspect
 import itertools
 import warnings
 from collections.abc import Callable
@@ -426,6 +427,22 @@ def test_the_same_names_are_there() -> None:
     left_out = {"uint16", "uint32", "uint64", "linalg", "fft"}
     names = {n for n in dir(strict) if n[0].islower() and "flags" not in n}
     assert names - left_out <= set(dir(xp))
+
+
+def test_signatures() -> None:
+    """Names, kinds and defaults of parameters are the standard's."""
+    for name, theirs in vars(strict).items():
+        # The strict namespace is of a later version, in which these differ.
+        if name in ("expand_dims", "astype", "from_dlpack"):
+            continue
+        if not inspect.isfunction(theirs) or "flags" in name or name.startswith("_"):
+            continue
+        assert parameters(getattr(xp, name)) == parameters(theirs), name
+
+
+def parameters(function: Any) -> list[tuple[str, Any, str]]:
+    found = inspect.signature(function).parameters.values()
+    return [(p.name.lstrip("_"), p.kind, repr(p.default)) for p in found]
 
 
 @pytest.mark.parametrize(("one", "other"), [*itertools.product(DTYPES, DTYPES)])

@@ -374,6 +374,41 @@ def test_schemas() -> None:
         )
 
 
+def test_found_by_name() -> None:
+    assert tg.library.ops.tests.cube is cube
+    with pytest.raises(AttributeError, match="tests::absent"):
+        _ = tg.library.ops.tests.absent
+    with pytest.raises(ArgumentError, match="import the module"):
+        tg.library.register_fake("tests::absent", len)
+
+
+def test_redefined_it_is_the_new_one() -> None:
+    first = custom_op("tests::again", lambda x: x + 1, mutates_args=(), schema=SIMPLE)
+    captured = tg.trace(lambda x: tg.library.ops.tests.again(x))
+    assert captured(tg.ones(1)).item() == 2
+    second = custom_op("tests::again", lambda x: x + 2, mutates_args=(), schema=SIMPLE)
+    assert first is not second
+    assert captured(tg.ones(1)).item() == 3
+
+
+SIMPLE = "(Tensor x) -> Tensor"
+
+
+def test_kernels_and_derivatives_of_later_reach_captured_calls() -> None:
+    op = custom_op("tests::later", lambda x: x + 1, mutates_args=(), schema=SIMPLE)
+    op.register_fake(tg.empty_like)
+    captured = tg.trace(lambda x: op(x))
+    assert [captured(tg.ones(1)).item() for _ in range(2)] == [2, 2]
+    op.register_kernel("cpu")(lambda x: x + 5)
+    assert captured(tg.ones(1)).item() == 6
+    x = tg.ones(1, requires_grad=True)
+    with pytest.raises(GradientError, match="register_autograd"):
+        captured(x).backward()
+    op.register_autograd(lambda ctx, ct: ct * 7)
+    captured(x).backward()
+    assert x.grad.item() == 7
+
+
 def test_defined_by_a_schema() -> None:
     op = tg.library.define("tests::scaled", "(Tensor x, *, float by=2.0) -> Tensor")
     tg.library.impl("tests::scaled", "cpu", lambda x, *, by: x * by)

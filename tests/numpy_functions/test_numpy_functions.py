@@ -115,6 +115,13 @@ CASES: list[Callable[[Any], Any]] = [
     lambda x: np.sinc(x),
     lambda x: np.angle(x),
     lambda x: np.atleast_1d(x),
+    lambda x: np.median(x),
+    lambda x: np.median(x, axis=1),
+    lambda x: np.quantile(x, 0.25, axis=0, keepdims=True),
+    lambda x: np.percentile(x, [25, 50], axis=1),
+    lambda x: np.count_nonzero(x > 0.5, axis=1),
+    lambda x: np.pad(x, 1),
+    lambda x: np.pad(x, ((0, 1), (2, 0)), constant_values=3.0),
     lambda x: A * x + np.float64(2) / x - B,
     lambda x: np.add(x, 1, dtype=np.float32),
 ]

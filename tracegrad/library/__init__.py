@@ -10,6 +10,7 @@ from tracegrad.library.definition import CustomOpDef as CustomOpDef
 from tracegrad.library.definition import custom_op as custom_op
 from tracegrad.library.registration import define as define
 from tracegrad.library.registration import impl as impl
+from tracegrad.library.registration import ops as ops
 from tracegrad.library.registration import register_autograd as register_autograd
 from tracegrad.library.registration import register_fake as register_fake
 from tracegrad.library.registration import register_kernel as register_kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, final
 
 from tracegrad.errors import ArgumentError
 from tracegrad.library.definition import (
@@ -107,3 +107,33 @@ def impl(
     """Register what an operator that was defined runs; also a decorator."""
     wanted = None if types == "default" else types
     return definition_named(qualname).register_kernel(wanted, func)
+
+
+@final
+class OperatorNamespace:
+    """The custom operators of one namespace, as attributes."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> CustomOpDef:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return definition_named(f"{self._name}::{name}")
+        except ArgumentError as error:
+            raise AttributeError(str(error)) from None
+
+
+@final
+class Operators:
+    """Custom operators by name: ``ops.namespace.name``, as ``torch.ops`` has them."""
+
+    def __getattr__(self, name: str) -> OperatorNamespace:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return OperatorNamespace(name)
+
+
+ops = Operators()
+"""The custom operators that are defined."""

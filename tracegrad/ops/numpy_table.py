@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tracegrad.dispatch.operator import OPERATORS
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import float64, int64
 from tracegrad.errors import ArgumentTypeError
@@ -397,6 +398,49 @@ def _average(a: Any, axis: Any = None, weights: Any = None, **unknown: Any) -> A
 def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     x, keep = as_tensor(a), keepdims is True
     return put(out, _folded("amax", x, axis, keep) - _folded("amin", x, axis, keep))
+
+
+@_implements(np.quantile)
+def _quantile(a: Any, q: Any, axis: Any = None, out: Any = None, **unknown: Any) -> Any:
+    method = unknown.pop("method", "linear")
+    keepdims = unknown.pop("keepdims", False) is True
+    unknown = {k: v for k, v in unknown.items() if v is not False}
+    _refuse("quantile", unknown)
+    x = as_tensor(a)
+    if isinstance(axis, tuple):
+        raise missing("quantile with several axes")
+    places = in_dtype(as_tensor(q), x.dtype)
+    found = call("quantile", x, places, axis, keepdims, interpolation=method)
+    return put(out, found)
+
+
+@_implements(np.percentile)
+def _percentile(a: Any, q: Any, *args: Any, **kwargs: Any) -> Any:
+    return _quantile(a, as_tensor(q) / 100, *args, **kwargs)
+
+
+@_implements(np.median)
+def _median(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
+    keepdims: Any = False,
+) -> Any:  # fmt: skip
+    return _quantile(a, 0.5, axis, out, keepdims=keepdims)
+
+
+@_implements(np.count_nonzero)
+def _count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    return _folded("sum", as_tensor(a) != 0, axis, keepdims)
+
+
+@_implements(np.pad)
+def _pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
+    x = as_tensor(array)
+    value = options.pop("constant_values", 0)
+    if mode != "constant" or options or not isinstance(value, int | float | complex):
+        raise missing(f"pad with mode={mode!r} or several values")
+    pairs = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2))
+    widths = [int(w) for pair in reversed(pairs.tolist()) for w in pair]
+    return OPERATORS["constant_pad"](x, tuple(widths), value)
 
 
 def _like(name: str, function: Any) -> None:
