@@ -19,6 +19,7 @@ from tracegrad.capture.numbers import evaluate
 from tracegrad.capture.outputs import Bound, Fresh, InputItself, Number
 from tracegrad.capture.session import Recording
 from tracegrad.captured.entry import ReleasedEntry
+from tracegrad.compiler import Compiled
 from tracegrad.config import config
 from tracegrad.dispatch.entry import INFERENCE
 from tracegrad.dispatch.generator import Generator
@@ -47,8 +48,8 @@ class RunWriter:
     ----------
     recording : Recording
         Of which the program was made.
-    execute : callable
-        The program: arrays to results and writes.
+    compiled : Compiled
+        The program.
     states : sequence of int
         Which generators the program leaves in another state.
     put_on_tape : callable or None
@@ -61,7 +62,7 @@ class RunWriter:
     def __init__(
         self,
         recording: Recording,
-        execute: Callable[..., Any],
+        compiled: Compiled,
         states: Sequence[int],
         put_on_tape: Callable[..., Any] | None,
         add_views: Callable[..., Any] | None,
@@ -75,11 +76,12 @@ class RunWriter:
         self._handed = recording.places
         self._bumps = recording.bumps
         self._states = states
-        self._outputs = len(recording.graph.outputs)
+        # What backward needs comes behind the graph's outputs, then the gradients.
+        self._first_bound = len(compiled.graph.outputs)
         self._writes = bool(recording.graph.writes)
         self._lines: list[str] = []
         self._names: dict[str, Any] = {
-            "execute": execute,
+            "execute": compiled.executable,
             "put_on_tape": put_on_tape,
             "add_views": add_views,
             "checks": recording.graph.checks,
@@ -181,7 +183,7 @@ class RunWriter:
             if isinstance(place, Fresh):
                 self._wrap(index, place.index, place)
             elif isinstance(place, Bound):
-                self._wrap(index, self._outputs + place.index, place)
+                self._wrap(index, self._first_bound + place.index, place)
             elif isinstance(place, InputItself):
                 self._lines.append(f"t{index} = x{place.index}")
             elif isinstance(place, Number):

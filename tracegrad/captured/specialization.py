@@ -92,7 +92,7 @@ class Specialization:
         has_views = any(isinstance(p, AliasOf | ViewOf) for p in self._places)
         self.run_source, self._run = RunWriter(
             recording,
-            compiled.executable,
+            compiled,
             states,
             None if derived is None else self._put_on_tape,
             self._add_views if has_views else None,

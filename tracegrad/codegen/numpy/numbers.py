@@ -61,7 +61,7 @@ def number_name(text: str) -> str:
     Examples
     --------
     >>> number_name("-0.1"), number_name("1e-05"), number_name("1.0")
-    ('minus_0_1', 'n_1e_minus_05', 'one')
+    ('minus_0_1', 'n_1eminus_05', 'one')
     """
     short = text.removesuffix(".0")
     if short in _WORDS:
