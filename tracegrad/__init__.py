@@ -59,6 +59,11 @@ _LAZY = {
     "func": ("tracegrad.func", ""),
     "ir": ("tracegrad.ir", ""),
     "load": ("tracegrad.serialization", "load"),
+    "array_api": ("tracegrad.array_api", ""),
+    "backends": ("tracegrad.backends", ""),
+    "grad": ("tracegrad.func", "grad"),
+    "value_and_grad": ("tracegrad.func", "value_and_grad"),
+    "library": ("tracegrad.library", ""),
     "linalg": ("tracegrad.linalg", ""),
     "nn": ("tracegrad.nn", ""),
     "optim": ("tracegrad.optim", ""),
@@ -78,6 +83,15 @@ _LAZY = {
     "trace": ("tracegrad.api", "trace"),
     "utils": ("tracegrad.utils", ""),
 }
+
+
+def _array_namespace(self: Tensor, *, api_version: str | None = None) -> _Any:
+    """Return the namespace of the Python array API standard for this tensor."""
+    return _import_module("tracegrad.array_api").namespace_for(api_version)
+
+
+# Attached here: the namespace stands above the Tensor, and loads when asked for.
+Tensor.__array_namespace__ = _array_namespace  # type: ignore[attr-defined]
 
 
 def __getattr__(name: str) -> _Any:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from types import ModuleType
 from typing import Any, final
 
 import numpy as np
@@ -62,7 +61,8 @@ def device(name: str | Device, index: int | None = None) -> Device:
             f"not by {type(name).__name__}"
         )
     kind, _, number = name.partition(":")
-    if kind not in _BACKENDS and kind not in ("cuda", "meta"):
+    known_kind = kind in _BACKENDS or kind in ("cuda", "meta")
+    if not known_kind and not _load_installed(kind):
         known = ", ".join(sorted({*_BACKENDS, "cuda", "meta"}))
         raise DeviceError(f"no device is called {name!r}; there are {known}")
     if number and not number.isdigit():
@@ -86,17 +86,22 @@ class Backend:
         Functions with NumPy's names (the Python Array API standard).
     array_type : type
         The class of its arrays.
+    foreign : bool
+        Whether the arrays are those of a library with names of its own
+        (`tracegrad.dispatch.foreign`).
     """
 
-    __slots__ = ("array_type", "kernels", "name", "namespace", "run")
+    __slots__ = ("array_type", "foreign", "kernels", "name", "namespace", "run")
 
     def __init__(
         self,
         name: str,
-        namespace: ModuleType,
-        array_type: type,
+        namespace: Any,
+        array_type: type[Any],
         run: Callable[..., Any],
+        foreign: bool = False,
     ) -> None:
+        self.foreign = foreign
         self.name = name
         self.namespace = namespace
         self.array_type = array_type
@@ -126,10 +131,30 @@ NUMPY = Backend("cpu", np, np.ndarray, run_quietly)
 _BACKENDS: dict[str, Backend] = {"cpu": NUMPY}
 
 
-def register_backend(name: str, namespace: ModuleType, array_type: type) -> Backend:
+def register_backend(
+    name: str, namespace: Any, array_type: type[Any], foreign: bool = False
+) -> Backend:
     """Make `namespace` the backend of device `name` and return it."""
-    _BACKENDS[name] = Backend(name, namespace, array_type, _run_plainly)
+    _BACKENDS[name] = Backend(name, namespace, array_type, _run_plainly, foreign)
     return _BACKENDS[name]
+
+
+def registered_backends() -> tuple[str, ...]:
+    """Return the names of the backends that are there now."""
+    return tuple(_BACKENDS)
+
+
+# Entry points of this group register a backend when its device is first asked for.
+BACKEND_GROUP = "tracegrad.backends"
+
+
+def _load_installed(name: str) -> bool:
+    """Load what an installed package announces as the backend `name`."""
+    # Not at import: it takes as long as the rest of eager mode.
+    metadata = import_module("importlib.metadata")
+    for found in metadata.entry_points(group=BACKEND_GROUP, name=name):
+        found.load()()
+    return name in _BACKENDS
 
 
 def backend_of(device_type: str) -> Backend:

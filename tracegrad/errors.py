@@ -125,6 +125,10 @@ class ElementError(ArgumentTypeError, RuntimeError):
     """Something among the elements of a tensor that is no number."""
 
 
+class NoDataError(TracegradError, NotImplementedError, TypeError):
+    """The values of a tensor are asked for, and it is on the meta device."""
+
+
 class IndexRangeError(TracegradError, IndexError):
     """An index, a dimension or a label outside its range."""
 
@@ -171,6 +175,10 @@ class TransformError(TracegradError, RuntimeError):
 
 class InplaceError(TracegradError, RuntimeError):
     """A write that autograd or the memory layout forbids."""
+
+
+class OpCheckError(TracegradError, AssertionError):
+    """What is registered for a custom operator does not hold together."""
 
 
 class NotSupportedError(TracegradError, NotImplementedError):

@@ -208,7 +208,9 @@ class Pass:
             and saved[-1].__class__ is SavedTensor
         ):
             # Its own edge is not kept with it: that would be a reference cycle.
-            tensors[-1]._node = _own_edge(entry)
+            count = len(plan.saved_results)
+            for index, tensor in enumerate(tensors[-count:]):
+                tensor._node = _own_edge(entry, index)
         pairs: list[tuple[Any, Any]] = []
         for (index, rule), reads in zip(plan.steps, plan.reads, strict=True):
             edge = edges[index]
@@ -328,6 +330,8 @@ def _arguments(entry: TapeEntry, reads: Any, tensors: Sequence[Any], ct: Any) ->
             found.append([ct] if key == "cts" and ct.__class__ is not list else ct)
         elif source == "attribute":
             found.append(entry.attributes[key])
+        elif source == "results":
+            found.append(tuple(tensors[key:]))
         elif source == "literal":
             found.append(entry.literals[key])
         else:
@@ -341,10 +345,10 @@ def _spec_of_operand(entry: TapeEntry, index: int, ct: Any) -> Any:
     return entry.operand_specs[index]
 
 
-def _own_edge(entry: TapeEntry) -> Edge:
-    """Return the tape position of an entry's (first) result."""
+def _own_edge(entry: TapeEntry, index: int) -> Edge:
+    """Return the tape position of a result of an entry."""
     several = entry.result_specs is not None and len(entry.result_specs) > 1
-    return ResultEdge(entry, 0) if several else entry
+    return ResultEdge(entry, index) if several else entry
 
 
 def released(entry: Node) -> GradientError:

@@ -46,6 +46,8 @@ def callee(recorder: "ReadRecorder", function: Any, location: Location) -> Calle
         return _reading(recorder, recorder.vouched(function), location)
     if hasattr(function, "__tracegrad_outside__"):
         return _outside(recorder, function)
+    if hasattr(function, "__tracegrad_operator__"):
+        return _reading(recorder, recorder.vouched(function), location)
     if kind is types.FunctionType:
         return _function(recorder, function, location)
     if kind is types.MethodType:

@@ -398,6 +398,11 @@ class OperatorRecorder:
             return True
         return self.storage_of(tensor) is None
 
+    def vouched(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return `function` as one that may run uninstrumented."""
+        reads = None if self.leaves is None else self.leaves.reads
+        return function if reads is None else reads.vouched(function)  # type: ignore[no-any-return]
+
     def read_grad(self, tensor: Tensor) -> Tensor | None:
         """Return ``tensor.grad``, guarded if it was there before the recording."""
         if self.leaves is None:

@@ -15,6 +15,7 @@ import numpy as np
 from tracegrad.config import config
 from tracegrad.device import CPU, NUMPY, Backend, Device, backend_of
 from tracegrad.dispatch.entry import ResultEdge, SavedTensor, TapeEntry, hooks_of
+from tracegrad.dispatch.foreign import ForeignArray, MissingError
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.state import (
@@ -266,7 +267,21 @@ def link_views(
             continue
         step = (operator, attributes, index)
         tensor._view = View(base, (*path, step), base._node, origin)
+        if isinstance(tensor._array, ForeignArray):
+            _follow(tensor._array, source._array, step)
         tensor._counter = version
+
+
+def _follow(view: ForeignArray, source: ForeignArray, step: Any) -> None:
+    """Let another library's array stand for a part of the one it was made of."""
+    operator, attributes, index = step
+
+    def part(xp: Any, array: Any) -> Any:
+        found = operator.kernel(xp, array, **attributes)
+        return found[index] if found.__class__ in (tuple, list) else found
+
+    if view is not source:
+        view.follow(source, part)
 
 
 def _shares(tensor: Tensor, source: Tensor) -> bool:
@@ -305,6 +320,10 @@ def _run_checked(
 ) -> Any:
     kernel = operator.kernel
     assert kernel is not None, f"{operator.name} has no kernel"
+    if operator.family == "custom":
+        return kernel(backend.namespace, *arrays, **attributes)
+    if backend.foreign:
+        return _run_foreign(operator, backend, operands, arrays, attributes)
     if operator.family != "pointwise":
         _abstract(operator, operands, attributes)
         return backend.run(kernel, backend.namespace, *arrays, **attributes)
@@ -315,6 +334,67 @@ def _run_checked(
     except (ValueError, TypeError, OverflowError):
         _abstract(operator, operands, attributes)
         raise
+
+
+def _run_foreign(
+    operator: OpDef,
+    backend: Backend,
+    operands: Sequence[Any],
+    arrays: list[Any],
+    attributes: dict[str, Any],
+) -> Any:
+    """Run a kernel on another library's arrays, or by NumPy on copies of them."""
+    kernel = operator.kernel
+    assert kernel is not None
+    specs = _abstract(operator, operands, attributes)
+    if not operator.is_random and operator.family != "transfer":
+        try:
+            value = kernel(backend.namespace, *arrays, **attributes)
+            return _as_specified(value, specs, backend)
+        except TracegradError:
+            raise
+        except Exception as error:
+            _note_host(operator, backend, error)
+    host = [_on_host(array) for array in arrays]
+    value = NUMPY.run(kernel, np, *host, **attributes)
+    if operator.family == "transfer":
+        return value
+    if value.__class__ is tuple or value.__class__ is list:
+        return tuple(_to_foreign(v, backend) for v in value)
+    return _to_foreign(value, backend)
+
+
+def _as_specified(value: Any, specs: Any, backend: Backend) -> Any:
+    """Return what a kernel gave, if its forms are those of abstract evaluation."""
+    several = value.__class__ is tuple or value.__class__ is list
+    values: Any = value if several else (value,)
+    wanted: Any = specs if specs.__class__ is tuple else (specs,)
+    for part, spec in zip(values, wanted, strict=True):
+        if not isinstance(part, backend.array_type):
+            raise MissingError(f"the kernel gave {type(part).__name__}")
+        if part.dtype != spec.dtype.numpy or part.shape != tuple(spec.shape):
+            raise MissingError(
+                f"the library gave {part.dtype}{list(part.shape)}, not {spec}"
+            )
+    return value
+
+
+def _note_host(operator: OpDef, backend: Backend, error: Exception) -> None:
+    if "dispatch" in config.log:
+        sys.stderr.write(
+            f"dispatch: {operator.name} on {backend.name} is computed by NumPy: "
+            f"{type(error).__name__}: {error}\n"
+        )
+
+
+def _on_host(array: Any) -> Any:
+    if array.__class__ is list:
+        return [_on_host(part) for part in array]
+    return np.array(array.host()) if isinstance(array, ForeignArray) else array
+
+
+def _to_foreign(array: Any, backend: Backend) -> Any:
+    return backend.namespace.asarray(np.asarray(array))
 
 
 def _array_of(operand: Any) -> Any:
@@ -346,6 +426,9 @@ def _as_array(value: Any, backend: Backend) -> Any:
 
 
 def _lifted(value: Any, backend: Backend) -> Any:
+    if isinstance(value, Tensor):
+        # A transfer: it is on another device.
+        return value._array
     return backend.namespace.asarray(value)
 
 

@@ -20,6 +20,7 @@ from tracegrad.dispatch.entry import (
     TapeEntry,
     Version,
 )
+from tracegrad.dispatch.foreign import ForeignArray
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.state import (
     install_transforms,
@@ -42,6 +43,7 @@ from tracegrad.errors import (
     DTypeError,
     GradientError,
     InplaceError,
+    NoDataError,
     ShapeError,
 )
 
@@ -222,12 +224,16 @@ def _write_memory(target: Tensor, value: Tensor) -> None:
     edge = edge_of(value) if thread.grad_enabled else None
     if edge is not None and target._view is not None:
         _check_origin(target._view, "a write in place")
+    if value.is_meta and not target.is_meta:
+        raise NoDataError("a tensor on the meta device has no data to copy")
     if thread.recorder is not None:
         thread.recorder.write(target, value)
     if thread.grad_enabled:
         _move_on_tape(target, value)
     if target._array.__class__ is np.ndarray:
         np.copyto(target._array, value._array)
+    elif isinstance(target._array, ForeignArray):
+        target._array.write(value._array)
     elif not target.is_meta:
         target._array[...] = value._array
     version = version_of(target)

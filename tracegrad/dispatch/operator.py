@@ -199,7 +199,9 @@ class OpDef:
             for i, operand in enumerate(self.operands)
             if operand.name in named and is_tensor[i]
         )
-        results = (0,) if "out" in named else ()
+        results: tuple[int, ...] = (0,) if "out" in named else ()
+        if "outs" in named:
+            results = tuple(range(self.facts["results"]))
         reads = tuple(
             tuple(self._read(name, saved) for name in rule.names) for _, rule in steps
         )
@@ -212,6 +214,8 @@ class OpDef:
             return "given", name
         if name == "out":
             return "saved", len(saved)
+        if name == "outs":
+            return "results", len(saved)
         index = self.operand_index.get(name)
         if index is not None:
             return (

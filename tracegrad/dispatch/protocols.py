@@ -45,6 +45,12 @@ class Recorder(Protocol):
     def backward(self, edges: Sequence[Any], needed: set[Any] | None) -> None:
         """Note that cotangents are about to flow back from `edges`."""
 
+    def fail(self, reason: str) -> None:
+        """Note why what runs can't be recorded."""
+
+    def vouched(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return `function` as one whose own code need not be recorded."""
+
     def created(self, tensor: Any, how: str) -> None:
         """Note a tensor that was made by other means than an operator."""
 

@@ -20,6 +20,7 @@ from tracegrad.dispatch.entry import (
     Version,
     hooks_of,
 )
+from tracegrad.dispatch.foreign import ForeignArray
 from tracegrad.dispatch.state import installed, paused_recorder, spoil, thread
 from tracegrad.dtypes import DType, from_numpy_dtype
 from tracegrad.errors import (
@@ -90,7 +91,6 @@ class Tensor:
 
     # NumPy hands binary operators with an ndarray on the left to us.
     __array_priority__ = 1000
-    __array_ufunc__ = None
 
     _array: Any
     _node: Edge | None
@@ -568,7 +568,7 @@ def host_array(tensor: Tensor, wanted: str) -> Any:
 
     Raises
     ------
-    ShapeError
+    NoDataError
         On the meta device, where there is no data.
     """
     if installed.learning:
@@ -578,6 +578,8 @@ def host_array(tensor: Tensor, wanted: str) -> Any:
         return array
     if tensor.is_meta:
         raise NoDataError(f"{wanted}: a tensor on the meta device has no data")
+    if isinstance(array, ForeignArray) and wanted != "numpy()":
+        return array.host()
     raise ArgumentTypeError(
         f"{wanted}: the data is on {tensor.device}; copy it with tensor.cpu() first"
     )

@@ -1,7 +1,9 @@
 """Written by tools/generate.py, which see; not by hand."""
 
 import builtins
+import numpy as np
 from collections.abc import Callable, Iterator, Sequence
+from tracegrad import Any
 from tracegrad.device import Device
 from tracegrad.dispatch.entry import Edge, Node, ResultEdge, Version
 from tracegrad.dispatch.generator import Generator
@@ -127,6 +129,24 @@ class Tensor:
     def __abs__(self) -> Tensor: ...
     def __add__(self, other: Tensor | complex) -> Tensor: ...
     def __and__(self, other: Tensor | complex) -> Tensor: ...
+    def __array_function__(
+        self,
+        function: Any,
+        types: Any,
+        args: Any,
+        kwargs: Any,
+    ) -> Any:
+        """Apply another NumPy function to tensors (NEP 18)."""
+    def __array_namespace__(self, *, api_version: str | None = ...) -> Any:
+        """Return the namespace of the Python array API standard for this tensor."""
+    def __array_ufunc__(
+        self,
+        ufunc: np.ufunc,
+        method: str,
+        *inputs: Any,
+        **kwargs: Any,
+    ) -> Any:
+        """Apply a NumPy ufunc to tensors (NEP 13)."""
     def __contains__(self, element: Any) -> builtins.bool:
         """Return whether any element equals `element`, which broadcasts."""
     def __copy__(self) -> Tensor: ...

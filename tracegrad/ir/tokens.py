@@ -19,7 +19,8 @@ _KINDS = {
     "value": rf"%(?:[A-Za-z_][A-Za-z0-9_]*|{_STRING})",
     "bits": r"0x[0-9a-fA-F]+(?![0-9a-zA-Z_])",
     "number": r"-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?(?![0-9a-zA-Z_])",
-    "word": IDENTIFIER,
+    # The name of a custom operator has its namespace in front.
+    "word": rf"{IDENTIFIER}(?:::{IDENTIFIER})?",
     "symbol": r"<-|==|//|[()\[\]{},:=.@<>*+-]",
 }
 _TOKEN = re.compile("|".join(f"(?P<{k}>{p})" for k, p in _KINDS.items()), re.ASCII)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracegrad.device import Device, backend_of, device
+from tracegrad.device import CPU, Device, backend_of, device
+from tracegrad.dispatch.foreign import to_host
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.rules import identity
 from tracegrad.dispatch.tensor import Tensor, wrap
@@ -25,7 +26,8 @@ from tracegrad.dtypes import (
     int64,
     uint8,
 )
-from tracegrad.errors import ArgumentTypeError, NotSupportedError
+from tracegrad.errors import ArgumentTypeError, NoDataError
+from tracegrad.ops._families import primitive
 from tracegrad.ops._functions import METHODS, method
 from tracegrad.ops._pointwise import fresh, pointwise
 from tracegrad.ops._promotion import Typed, Types, as_it_is
@@ -113,10 +115,38 @@ def _moved(x: Tensor, target: Device) -> Tensor:
         return x
     if target.type == "meta":
         return wrap(TensorSpec(x.dtype, x._array.shape, (), target))
+    if x.is_meta:
+        raise NoDataError(
+            f"a tensor on the meta device has no data to copy to {target}; make an "
+            "empty one there (Module.to_empty, empty_like)"
+        )
     backend_of(target.type)
-    raise NotSupportedError(
-        f"copying a tensor from {x.device} to {target} is not available yet"
-    )
+    return to_device(x, target, x.device)  # type: ignore[no-any-return]
+
+
+def _transfer_abstract(input: TensorSpec, device: Device, source: Device) -> TensorSpec:
+    return TensorSpec(input.dtype, input.shape, (), device)
+
+
+def _transfer_kernel(xp: Any, input: Any, device: Device, source: Device) -> Any:
+    # A Tensor, for the result is no array of the backend that runs this.
+    return wrap(backend_of(device.type).namespace.array(to_host(input)))
+
+
+@primitive(
+    "transfer",
+    abstract=_transfer_abstract,
+    kernel=_transfer_kernel,
+    examples=lambda rng: [((rng.normal(size=(3, 4)),), {"device": CPU, "source": CPU})],
+    method=False,
+    public=False,
+)
+def to_device(input: Tensor, device: Device, source: Device) -> Tensor:
+    """Return a copy of `input`, which is on `source`, on another device."""
+
+
+to_device.vjp(input=lambda ct, device, source: to_device(ct, source, device))
+to_device.jvp(input=lambda t, device, source: to_device(t, device, source))
 
 
 @method("to")
