@@ -85,7 +85,7 @@ _LAZY = {
 }
 
 
-def _array_namespace(self: Tensor, *, api_version: str | None = None) -> _Any:
+def _array_namespace(self: Tensor, *, api_version: str | None = None) -> object:
     """Return the namespace of the Python array API standard for this tensor."""
     return _import_module("tracegrad.array_api").namespace_for(api_version)
 

@@ -85,8 +85,8 @@ class ShapeError(TracegradError, RuntimeError):
     """Shapes that do not fit the operator."""
 
 
-class NoDataError(ShapeError, TypeError):
-    """A tensor on the meta device, whose elements are asked for."""
+class NoDataError(ShapeError, NotImplementedError, TypeError):
+    """The values of a tensor are asked for, and it is on the meta device."""
 
 
 class DTypeError(TracegradError, RuntimeError):
@@ -123,10 +123,6 @@ class ArgumentTypeError(TracegradError, TypeError):
 
 class ElementError(ArgumentTypeError, RuntimeError):
     """Something among the elements of a tensor that is no number."""
-
-
-class NoDataError(TracegradError, NotImplementedError, TypeError):
-    """The values of a tensor are asked for, and it is on the meta device."""
 
 
 class IndexRangeError(TracegradError, IndexError):

@@ -114,7 +114,9 @@ def planned_inplace(function: Callable[..., Any]) -> Callable[..., Any]:
     return _marked(call, function)
 
 
-def _marked(call: Callable[..., Any], function: Callable[..., Any]) -> Any:
+def _marked(
+    call: Callable[..., Any], function: Callable[..., Any]
+) -> Callable[..., Any]:
     setattr(call, PLANNED, True)
     if is_published(function):
         publish(call, function.__name__)
