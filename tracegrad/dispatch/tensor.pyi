@@ -3,7 +3,6 @@
 import builtins
 import numpy as np
 from collections.abc import Callable, Iterator, Sequence
-from tracegrad import Any
 from tracegrad.device import Device
 from tracegrad.dispatch.entry import Edge, Node, ResultEdge, Version
 from tracegrad.dispatch.generator import Generator
@@ -137,7 +136,7 @@ class Tensor:
         kwargs: Any,
     ) -> Any:
         """Apply another NumPy function to tensors (NEP 18)."""
-    def __array_namespace__(self, *, api_version: str | None = ...) -> Any:
+    def __array_namespace__(self, *, api_version: str | None = ...) -> object:
         """Return the namespace of the Python array API standard for this tensor."""
     def __array_ufunc__(
         self,
