@@ -87,7 +87,8 @@ _LAZY = {
 
 def _array_namespace(self: Tensor, *, api_version: str | None = None) -> object:
     """Return the namespace of the Python array API standard for this tensor."""
-    return _import_module("tracegrad.array_api").namespace_for(api_version)
+    namespace: object = _import_module("tracegrad.array_api").namespace_for(api_version)
+    return namespace
 
 
 # Attached here: the namespace stands above the Tensor, and loads when asked for.

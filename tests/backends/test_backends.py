@@ -124,6 +124,32 @@ def test_writes_and_views(backend: str) -> None:
     assert x._version == version + 2
 
 
+def test_aliases_and_copies(backend: str) -> None:
+    x = tg.zeros(2, device=backend)
+    for alias in (x.detach(), x.data, x.view(2)):
+        alias.add_(1)
+    assert x.tolist() == [3, 3]
+    for fresh in (x.clone(), x + 0, x.to(tg.float64), x.contiguous().clone()):
+        fresh.add_(1)
+    assert x.tolist() == [3, 3]
+    assert x.contiguous() is x
+
+
+def test_transforms(backend: str) -> None:
+    x = tg.arange(6.0).reshape(2, 3)
+    own = x.to(backend)
+
+    def function(v: Any) -> Any:
+        return (v.reshape(3, 1) * v.flip(0)).sum(0).sin()
+
+    found = tg.func.vmap(function, in_dims=0)(own)
+    assert_close(found.cpu(), tg.func.vmap(function)(x))
+    columns = tg.func.vmap(lambda v: v[1:] * 2, in_dims=1)(own)
+    assert_close(columns.cpu(), 2 * x.t()[:, 1:])
+    gradient = tg.func.grad(lambda v: (v.t() @ v).sum())(own)
+    assert_close(gradient.cpu(), tg.func.grad(lambda v: (v.t() @ v).sum())(x))
+
+
 def test_saved_tensors_are_watched(backend: str) -> None:
     x = tg.ones(2, device=backend, requires_grad=True)
     y = x * 1
@@ -156,6 +182,31 @@ def test_captured_it_runs_eagerly_and_says_why(backend: str) -> None:
     for _ in range(2):
         assert_close(captured(x).cpu(), 2 * tg.ones(2).sin())
     assert f"a tensor on {backend} can't be captured" in str(captured.explain())
+
+
+def test_draws_are_the_cpus_and_where_they_were_asked_for(backend: str) -> None:
+    tg.manual_seed(0)
+    expected = [tg.randn(3), tg.randperm(4), tg.nn.functional.dropout(tg.ones(5))]
+    tg.manual_seed(0)
+    x = tg.ones(5, device=backend)
+    found = [
+        tg.randn(3, device=backend),
+        tg.randperm(4, device=backend),
+        tg.nn.functional.dropout(x),
+    ]
+    for one, other in zip(expected, found, strict=True):
+        assert other.device.type == backend
+        assert_close(other.cpu(), one)
+
+
+def test_copies_and_addresses(backend: str) -> None:
+    model = tg.nn.Linear(3, 2).to(backend)
+    other = copy.deepcopy(model)
+    assert other.weight.device.type == backend
+    assert other.weight.data_ptr() != model.weight.data_ptr()
+    assert model.weight.detach()[0].data_ptr() == model.weight.data_ptr()
+    other.load_state_dict(tg.nn.Linear(3, 2).state_dict())
+    assert other.weight.device.type == backend
 
 
 def test_mixed_devices_are_refused(backend: str) -> None:
@@ -247,4 +298,5 @@ def test_a_module_on_meta() -> None:
     assert not model.weight.is_meta
     assert model.weight.requires_grad
     model.reset_parameters()
+    assert tg.nn.functional.dropout(tg.empty(3, device="meta")).is_meta
     assert model(tg.ones(1, 3)).shape == (1, 2)

@@ -347,10 +347,13 @@ def _run_foreign(
     kernel = operator.kernel
     assert kernel is not None
     specs = _abstract(operator, operands, attributes)
+    if operator.facts.get("alias"):
+        return arrays[0]
     if not operator.is_random and operator.family != "transfer":
         try:
             value = kernel(backend.namespace, *arrays, **attributes)
-            return _as_specified(value, specs, backend)
+            found = _as_specified(value, specs, backend)
+            return _own_memory(found, arrays)
         except TracegradError:
             raise
         except Exception as error:
@@ -376,6 +379,15 @@ def _as_specified(value: Any, specs: Any, backend: Backend) -> Any:
             raise MissingError(
                 f"the library gave {part.dtype}{list(part.shape)}, not {spec}"
             )
+    return value
+
+
+def _own_memory(value: Any, arrays: list[Any]) -> Any:
+    """Return results that are no operand: a write into one must not reach it."""
+    if value.__class__ is tuple or value.__class__ is list:
+        return tuple(_own_memory(part, arrays) for part in value)
+    if any(value is array for array in arrays):
+        return value.__class__(value.value)
     return value
 
 

@@ -13,21 +13,29 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from tracegrad.errors import DTypeError
+from tracegrad.errors import DTypeError, InplaceError
 
 
-class _RowMajor(NamedTuple):
-    """The flags that kernels ask for."""
+class _Flags:
+    """The flags that kernels and transforms ask for."""
 
-    c_contiguous: bool = True
-    writeable: bool = True
+    c_contiguous = True
 
+    def __init__(self, array: ForeignArray) -> None:
+        self._array = array
 
-_ROW_MAJOR = _RowMajor()
+    @property
+    def writeable(self) -> bool:
+        """Whether writes reach whom they are meant for."""
+        return self._array.writeable
+
+    @writeable.setter
+    def writeable(self, value: bool) -> None:
+        self._array.writeable = value
 
 
 class MissingError(Exception):
@@ -50,7 +58,7 @@ class ForeignArray:
 
     namespace: ForeignNamespace
 
-    __slots__ = ("_stamp", "_step", "_value", "parent", "writes")
+    __slots__ = ("_stamp", "_step", "_value", "parent", "writeable", "writes")
 
     # NumPy's operators leave the work to ours.
     __array_ufunc__ = None
@@ -61,22 +69,24 @@ class ForeignArray:
         self._step: Callable[[Any, Any], Any] | None = None
         self._stamp = 0
         self.writes = 0
+        self.writeable = True
 
     # -- views and writes --------------------
 
     def follow(self, parent: ForeignArray, step: Callable[[Any, Any], Any]) -> None:
         """Become a view: ``step(xp, parent's array)``."""
         self.parent, self._step = parent, step
-        self._stamp = self._root().writes
+        self._stamp = self.root().writes
 
-    def _root(self) -> ForeignArray:
-        return self if self.parent is None else self.parent._root()
+    def root(self) -> ForeignArray:
+        """Return what this is a view of in the end."""
+        return self if self.parent is None else self.parent.root()
 
     @property
     def value(self) -> Any:
         """The library's array, as it is now."""
-        if self.parent is not None and self._stamp != self._root().writes:
-            self._stamp = self._root().writes
+        if self.parent is not None and self._stamp != self.root().writes:
+            self._stamp = self.root().writes
             self._value = self.namespace.lifted(self._host_view(self.parent.host()))
         return self._value
 
@@ -86,12 +96,14 @@ class ForeignArray:
 
     def write(self, source: Any) -> None:
         """Let the memory that this stands for hold `source`, seen by all its views."""
+        if not self.writeable:
+            raise InplaceError("a write in place: the target's memory is read-only")
         host = to_host(source)
         if self.parent is None:
             self._value = self.namespace.lifted(host)
             self.writes += 1
             return
-        root = self._root()
+        root = self.root()
         whole = np.array(root.host(), copy=True)
         np.copyto(self._within(whole), host)
         root._value = self.namespace.lifted(whole)
@@ -146,7 +158,7 @@ class ForeignArray:
     @property
     def flags(self) -> Any:
         """Row-major, as `strides` says."""
-        return _ROW_MAJOR
+        return _Flags(self)
 
     @property
     def T(self) -> ForeignArray:  # noqa: N802 - NumPy's name
@@ -398,7 +410,7 @@ class ForeignNamespace:
         found = self.asarray(value, dtype)
         return self.wrapped(found.value) if found is value else found
 
-    def copy(self, value: Any) -> Any:
+    def copy(self, value: Any, order: str = "K") -> Any:
         """As NumPy's."""
         return self.wrapped(value.value)
 

@@ -49,7 +49,13 @@ def _new(
         drawn: Tensor = filled(shape, 0, dtype, target)
     else:
         drawn = operator(generator or default_generator, shape, dtype, **parameters)
+        drawn = _placed(drawn, target)
     return drawn.requires_grad_() if requires_grad else drawn
+
+
+def _placed(drawn: Tensor, target: Device) -> Tensor:
+    """Return draws, which are the CPU's, on the device that asked for them."""
+    return drawn if target.type == "cpu" else drawn.to(target)  # type: ignore[attr-defined, no-any-return]
 
 
 @public_function(method=False, by_data=True)
@@ -152,6 +158,7 @@ def randperm(
     if target.type == "meta":
         return filled((n,), 0, dtype or int64, target)  # type: ignore[no-any-return]
     drawn: Tensor = permutation(generator or default_generator, n, dtype or int64)
+    drawn = _placed(drawn, target)
     return drawn.requires_grad_() if requires_grad else drawn
 
 
@@ -253,13 +260,17 @@ def in_memory_order(
     generator = generator or default_generator
     shape = like._array.shape
     spec = spec_of(like)
+    if like.is_meta:
+        return filled(shape, 0, dtype, like.device)  # type: ignore[no-any-return]
     if operator is gaussian:
         parameters["contiguous"] = spec.is_contiguous()
     if spec.is_contiguous():
-        return operator(generator, shape, dtype, **parameters)  # type: ignore[no-any-return]
+        drawn = operator(generator, shape, dtype, **parameters)
+        return _placed(drawn, like.device)
     order = _order_of(spec.strides)
     drawn = operator(generator, tuple(shape[d] for d in order), dtype, **parameters)
-    return permute(drawn, *(order.index(d) for d in range(len(shape))))  # type: ignore[no-any-return]
+    turned = permute(drawn, *(order.index(d) for d in range(len(shape))))
+    return _placed(turned, like.device)
 
 
 def _like(
@@ -278,6 +289,7 @@ def _like(
     elif spec_of(input).is_contiguous() or not _dense(input):
         shape = input._array.shape
         drawn = operator(generator or default_generator, shape, wanted, **parameters)
+        drawn = _placed(drawn, target)
     else:
         drawn = in_memory_order(input, operator, generator, wanted, **parameters)
     return drawn.requires_grad_() if requires_grad else drawn
