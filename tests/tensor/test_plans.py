@@ -281,3 +281,14 @@ def test_plans_are_made_by_the_definition() -> None:
     for function in (tg.reshape, tg.matmul, tg.sum, tg.Tensor.add_, tg.Tensor.__lt__):
         assert getattr(function, PLANNED)
     assert planned_inplace(lambda x: x)(tg.ones(1)).item() == 1
+
+
+def test_a_call_without_gradients_first() -> None:
+    call, _ = counted(lambda x: x.reshape(2, 1).squeeze(1))
+    x = tg.ones(2)
+    with tg.no_grad():
+        several(lambda: call(x))
+    x.requires_grad_()
+    view = call(x * 1)
+    view.mul_(2)
+    assert view.tolist() == [2.0, 2.0]

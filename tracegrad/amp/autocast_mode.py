@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import threading
-import warnings
 from collections.abc import Callable
 from typing import Any, final
 
@@ -14,6 +13,7 @@ from tracegrad.dispatch.state import install_autocast, thread
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bfloat16, float16
 from tracegrad.errors import DeviceError
+from tracegrad.location import warn
 
 # Kinds of devices that PyTorch knows, in which nothing computes here.
 _ABSENT = ("mps", "xpu", "xla", "hpu", "ipu", "mtia", "maia", "privateuseone")
@@ -107,16 +107,12 @@ class autocast:  # noqa: N801 - PyTorch's name
     def _is_possible(self) -> bool:
         """Return whether it can be on; warn if not."""
         if not is_autocast_available(self.device):
-            warnings.warn(
-                f"autocast for {self.device!r}, which can't be used here, is off",
-                stacklevel=4,
-            )
+            warn(f"autocast for {self.device!r}, which can't be used here, is off")
             return False
         if self.fast_dtype not in _LOWER:
-            warnings.warn(
+            warn(
                 f"autocast for {self.device!r} is off: its dtype can be bfloat16 or "
-                f"float16, not {self.fast_dtype.name}",
-                stacklevel=4,
+                f"float16, not {self.fast_dtype.name}"
             )
             return False
         return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from enum import Enum
 from typing import Any, final
 
@@ -17,6 +16,7 @@ from tracegrad.errors import (
     DeviceError,
     StateError,
 )
+from tracegrad.location import warn
 
 
 class OptState(Enum):
@@ -330,9 +330,6 @@ def _is_usable(device: str) -> bool:
     try:
         backend_of(device)
     except DeviceError:
-        warnings.warn(
-            f"GradScaler is enabled, but {device!r} is not available: it is disabled",
-            stacklevel=3,
-        )
+        warn(f"GradScaler is enabled, but {device!r} is not available: it is disabled")
         return False
     return True

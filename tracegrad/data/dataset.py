@@ -5,7 +5,6 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -13,6 +12,7 @@ from tracegrad import randperm
 from tracegrad.dispatch.generator import Generator, default_generator
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, AssertedError, NotSupportedError
+from tracegrad.location import warn
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
@@ -185,11 +185,7 @@ class ConcatDataset(Dataset[T_co]):
     @property
     def cummulative_sizes(self) -> list[int]:
         """The old spelling of `cumulative_sizes`."""
-        warnings.warn(
-            "cummulative_sizes is spelled cumulative_sizes",
-            DeprecationWarning,
-            stacklevel=2,
-        )
+        warn("cummulative_sizes is spelled cumulative_sizes", DeprecationWarning)
         return self.cumulative_sizes
 
 
@@ -333,7 +329,5 @@ def _lengths_of_fractions(count: int, fractions: Sequence[float]) -> list[int]:
         lengths[index % len(lengths)] += 1
     for index, length in enumerate(lengths):
         if length == 0:
-            warnings.warn(
-                f"random_split: the part at index {index} has no sample", stacklevel=3
-            )
+            warn(f"random_split: the part at index {index} has no sample")
     return lengths

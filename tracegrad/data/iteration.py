@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import warnings
 from typing import Any, final
 
 from tracegrad.data.fetch import DatasetKind, make_fetch
@@ -11,6 +10,7 @@ from tracegrad.data.parallel import Prefetcher, Workers
 from tracegrad.data.sampler import drawn_seed
 from tracegrad.data.worker import WorkerSetup
 from tracegrad.errors import NotSupportedError
+from tracegrad.location import warn
 
 
 class LoaderIterator:
@@ -27,10 +27,9 @@ class LoaderIterator:
         self._index_sampler = loader._index_sampler
         self._num_workers = loader.num_workers
         if loader.pin_memory:
-            warnings.warn(
+            warn(
                 "pin_memory is set, but there is no accelerator to copy to: memory is "
-                "not pinned",
-                stacklevel=4,
+                "not pinned"
             )
         self._begin(loader)
         # Drawn even without workers, as PyTorch does: what is drawn after it agrees.
@@ -64,10 +63,9 @@ class LoaderIterator:
         hint = ""
         if self._num_workers > 0:
             hint = "; perhaps each worker gives all samples: see get_worker_info()"
-        warnings.warn(
+        warn(
             f"Length of IterableDataset {self._dataset} was reported to be {told}, but "
-            f"{self._yielded} samples have been fetched{hint}",
-            stacklevel=3,
+            f"{self._yielded} samples have been fetched{hint}"
         )
 
     def __len__(self) -> int:

@@ -6,7 +6,6 @@ import itertools
 import math
 import multiprocessing
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.context import BaseContext
 from typing import Any, Generic, TypeVar
@@ -23,6 +22,7 @@ from tracegrad.data.sampler import (
 )
 from tracegrad.dispatch.generator import Generator
 from tracegrad.errors import ArgumentError, ArgumentTypeError
+from tracegrad.location import warn
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -229,11 +229,10 @@ class DataLoader(Generic[T_co]):
         else:
             processors = os.cpu_count()
         if processors is not None and self.num_workers > processors:
-            warnings.warn(
+            warn(
                 f"This DataLoader will create {self.num_workers} worker processes, "
                 f"and this program may use {processors} processors: more workers than "
-                "that mostly slow each other down",
-                stacklevel=3,
+                "that mostly slow each other down"
             )
 
 

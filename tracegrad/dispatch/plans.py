@@ -154,7 +154,8 @@ def _key(args: Sequence[Any], values: list[Any]) -> tuple[Any, ...] | None:
         key.append(same)
     if len(values) > tensors and not tracked:
         tracked = any(map(_is_tracked, values))
-    key.append(tracked and (not installed.grad_off or thread.grad_enabled))
+    enabled = not installed.grad_off or thread.grad_enabled
+    key.append(enabled and (2 if tracked else 1))
     key.append(get_default_dtype())
     return tuple(key)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, final
@@ -13,6 +12,7 @@ from tracegrad.dispatch.state import install_autocast, thread
 from tracegrad.dispatch.tensor import Tensor, version_of
 from tracegrad.errors import ArgumentError, CheckpointError
 from tracegrad.func.trees import Build, flatten
+from tracegrad.location import warn
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
@@ -85,9 +85,7 @@ def checkpoint(
             f"not {determinism_check!r}"
         )
     if use_reentrant is None:
-        warnings.warn(
-            "checkpoint: pass use_reentrant; without it, it is True", stacklevel=2
-        )
+        warn("checkpoint: pass use_reentrant; without it, it is True")
         use_reentrant = True
     preserve = bool(kwargs.pop("preserve_rng_state", True))
     if use_reentrant and kwargs:
@@ -114,10 +112,9 @@ def _requires_grad(value: Any) -> bool:
 
 def _without_gradient(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     if any(isinstance(arg, Tensor) for arg in args):
-        warnings.warn(
+        warn(
             "checkpoint: none of the arguments requires grad, so the results do not "
-            "either; pass use_reentrant=False if parameters should get gradients",
-            stacklevel=4,
+            "either; pass use_reentrant=False if parameters should get gradients"
         )
     with tg.no_grad():
         return function(*args)
