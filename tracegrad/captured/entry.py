@@ -164,7 +164,7 @@ class CapturedEntry(Node):
 def _saved(leaf: Tensor, written: bool) -> SavedTensor:
     if written:
         # The call itself is about to write it.
-        return SavedTensor(np.array(leaf._array), edge_of(leaf), [0])
+        return SavedTensor(leaf._array.copy(order="K"), edge_of(leaf), [0])
     return SavedTensor(leaf._array, edge_of(leaf), version_of(leaf))
 
 

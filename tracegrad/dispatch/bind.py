@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from tracegrad.config import config
-from tracegrad.device import CPU, NUMPY, Backend, Device, backend_of
+from tracegrad.device import CPU, NUMPY, Backend, Device, backend_of, is_array
 from tracegrad.dispatch.entry import ResultEdge, SavedTensor, TapeEntry, hooks_of
+from tracegrad.dispatch.extents import may_share_memory
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.state import (
@@ -258,9 +259,10 @@ def link_views(
 
 def _shares(tensor: Tensor, source: Tensor) -> bool:
     a, b = tensor._array, source._array
-    if a.__class__ is not np.ndarray:
+    if not hasattr(a, "itemsize") or not hasattr(b, "itemsize"):
+        # On the meta device, or an example inside vmap.
         return True
-    return a.size == 0 or np.may_share_memory(a, b)
+    return a.size == 0 or may_share_memory(a, b)
 
 
 # -- kernels --------------------------------------------------------------------
@@ -333,6 +335,9 @@ def _as_array(value: Any, backend: Backend) -> Any:
 
 
 def _lifted(value: Any, backend: Backend) -> Any:
+    if is_array(value):
+        # Copied to another device.
+        return value
     return backend.namespace.asarray(value)
 
 
@@ -408,9 +413,15 @@ def _common_device(
                 "copy one with tensor.to(device) first"
             )
     if device is None:
-        wanted = attributes.get("device", CPU) or CPU
+        wanted = attributes.get("device") or _generators_device(operands)
         return None if wanted.type == "meta" else wanted
     return device
+
+
+def _generators_device(operands: Sequence[Any]) -> Device:
+    """Return where a draw takes place; what has no operands at all is on the CPU."""
+    first = operands[0] if operands else None
+    return first.device if isinstance(first, Generator) else CPU
 
 
 def _check_all_meta(operator: OpDef, operands: Sequence[Any]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from tracegrad.device import CPU, Device, device_of_array
+from tracegrad.device import CPU, Device, device_of_array, on_host, on_host
 from tracegrad.dispatch.entry import (
     INFERENCE,
     Edge,
@@ -296,13 +296,13 @@ class Tensor:
                 f"item() wants one element, this tensor has {self.numel()} "
                 f"(shape {list(self.shape)})"
             )
-        value = host_array(self, "item()").item()
+        value = _copied_to_host(self, "item()").item()
         recorder = thread.recorder
         return value if recorder is None else recorder.took(self, value)
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers."""
-        value = host_array(self, "tolist()").tolist()
+        value = _copied_to_host(self, "tolist()").tolist()
         recorder = thread.recorder
         return value if recorder is None else recorder.took(self, value)
 
@@ -313,13 +313,15 @@ class Tensor:
         ------
         GradientError
             If the tensor requires grad and `force` is not given.
+        ArgumentTypeError
+        If it is on another device and `force` is not given.
         """
         if self.requires_grad and not force:
             raise GradientError(
                 "numpy() on a tensor that requires grad would lose the gradient; "
                 "use tensor.detach().numpy()"
             )
-        array = host_array(self, "numpy()")
+        array = (_copied_to_host if force else host_array)(self, "numpy()")
         recorder = thread.recorder
         return array if recorder is None else recorder.took(self, array)
 
@@ -526,6 +528,13 @@ def _warn_of_lost_gradient(tensor: Tensor) -> None:
         )
 
 
+def _copied_to_host(tensor: Tensor, wanted: str) -> Any:
+    """Return the data as a NumPy array, a copy if it is on another device."""
+    if tensor.is_meta:
+        return host_array(tensor, wanted)
+    return on_host(tensor._array)
+
+
 def host_array(tensor: Tensor, wanted: str) -> Any:
     """Return the data as a NumPy array.
 
@@ -533,6 +542,8 @@ def host_array(tensor: Tensor, wanted: str) -> Any:
     ------
     ShapeError
         On the meta device, where there is no data.
+    ArgumentTypeError
+        If the data is on another device.
     """
     array = tensor._array
     if isinstance(array, np.ndarray):
@@ -540,7 +551,8 @@ def host_array(tensor: Tensor, wanted: str) -> Any:
     if tensor.is_meta:
         raise ShapeError(f"{wanted}: a tensor on the meta device has no data")
     raise ArgumentTypeError(
-        f"{wanted}: the data is on {tensor.device}; copy it with tensor.cpu() first"
+        f"{wanted}: the data is on {tensor.device}, which NumPy can't read; copy it "
+        "with tensor.cpu() first"
     )
 
 

@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -15,6 +15,24 @@ from tests.support.cuda_on_cpu.memory import allocate, allocation_of
 _WAITING: Final = frozenset({"nonzero", "argwhere", "flatnonzero", "unique", "extract"})
 # NumPy gives a Python bool where CuPy leaves the answer on the device.
 _DEVICE_BOOLS: Final = frozenset({"allclose", "array_equal", "array_equiv"})
+
+
+class Flags(NamedTuple):
+    """CuPy's flags: there are no others."""
+
+    c_contiguous: bool
+    f_contiguous: bool
+    owndata: bool
+
+    @property
+    def forc(self) -> bool:
+        """Whether it is contiguous in either order."""
+        return self.c_contiguous or self.f_contiguous
+
+    @property
+    def fnc(self) -> bool:
+        """Whether it is contiguous in Fortran's order only."""
+        return self.f_contiguous and not self.c_contiguous
 
 
 class ndarray:  # noqa: N801 (CuPy's name)
@@ -118,6 +136,12 @@ class ndarray:  # noqa: N801 (CuPy's name)
             "strides": None if host.flags.c_contiguous else host.strides,
             "version": 3,
         }
+
+    @property
+    def flags(self) -> Flags:
+        """What is known of the memory's layout."""
+        flags = self._host.flags
+        return Flags(flags.c_contiguous, flags.f_contiguous, self._base is None)
 
     @property
     def base(self) -> "ndarray | None":
