@@ -343,10 +343,36 @@ def device_function(
             return owner
         if name in _DEVICE_BOOLS:
             result = np.asarray(result)
-        return to_device(result) if owner is None else owner._own(result)
+        if owner is not None:
+            return owner._own(result)
+        found = to_device(result)
+        _set_bases(found, args)
+        return found
 
     on_device.__name__ = name
     return on_device
+
+
+def _set_bases(found: Any, args: Any) -> None:
+    """Let arrays in a result that are views of an argument say so."""
+    if isinstance(found, tuple | list):
+        for part in found:
+            _set_bases(part, args)
+    if not isinstance(found, ndarray):
+        return
+    memory = allocation_of(found._host)
+    for arg in _device_arrays(args):
+        if arg is not found and allocation_of(arg._host) is memory:
+            found._base = arg if arg._base is None else arg._base
+            return
+
+
+def _device_arrays(value: Any) -> Iterator[ndarray]:
+    if isinstance(value, ndarray):
+        yield value
+    if isinstance(value, tuple | list):
+        for part in value:
+            yield from _device_arrays(part)
 
 
 def _count_mask(index: Any) -> None:
