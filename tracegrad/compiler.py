@@ -11,8 +11,8 @@ from tracegrad.codegen.cuda.target import emit_cuda
 from tracegrad.codegen.numpy.target import emit_numpy
 from tracegrad.codegen.program import Program, program_of
 from tracegrad.codegen.source import Source
-from tracegrad.device import Device
-from tracegrad.errors import CompileError
+from tracegrad.device import Device, backend_of
+from tracegrad.errors import CompileError, DeviceError
 from tracegrad.ir.graph import Graph, Value
 from tracegrad.passes.dce import DeadCodeElimination
 from tracegrad.passes.fusion import Fuse, unfused_edges
@@ -79,27 +79,35 @@ def _places(graph: Graph) -> Iterator[tuple[Value, Device]]:
             yield value, value.spec.device
 
 
+def _need_cupy() -> None:
+    try:
+        backend_of("cuda")
+    except DeviceError as error:
+        raise CompileError(f"the target 'cuda': {error}") from error
+
+
 def _check_devices(graph: Graph, target: str) -> None:
     """Refuse a graph that computes elsewhere than the target does.
 
     On CUDA what comes from outside may be on the CPU: it is copied.
     """
     wanted = "cuda" if target == "cuda" else "cpu"
+    if target == "cuda":
+        _need_cupy()
+    places = list(_places(graph))
+    elsewhere = [(value, at) for value, at in places if at.type != wanted]
+    if places and len(elsewhere) == len(places):
+        raise CompileError(
+            f"the target {target!r} computes on {wanted}, but all tensors are on "
+            f"{elsewhere[0][1]}; move them with tensor.to({wanted!r})"
+        )
     made = {v for node in graph.nodes for v in node.results}
-    given = {v for v in graph.inputs if isinstance(v.spec, TensorSpec)}
-    has_any = False
-    for value, device in _places(graph):
-        has_any = has_any or device.type == wanted
-        if device.type != wanted and (target != "cuda" or value in made):
+    for value, at in elsewhere:
+        if target != "cuda" or value in made:
             raise CompileError(
                 f"the target {target!r} computes on {wanted}, but {value.name} is on "
-                f"{device}; all tensors of a captured function must be on one device"
+                f"{at}; a program computes on one device"
             )
-    if given and not has_any:
-        raise CompileError(
-            f"the target {target!r} computes on {wanted}, but all tensors are on the "
-            "CPU; move them with tensor.to('cuda')"
-        )
 
 
 def compile_graph(graph: Graph, target: str = "auto") -> Compiled:

@@ -32,7 +32,9 @@ def program_of(operator: OpDef, sample: Sample, device: str) -> Program:
     def program(*given: Any) -> Any:
         rest = iter(given)
         chosen = [
-            tuple(next(rest) for _ in range(count)) if isinstance(o, tuple) else next(rest)
+            tuple(next(rest) for _ in range(count))
+            if isinstance(o, tuple)
+            else next(rest)
             for o, count in zip(operands, counts, strict=True)
             if isinstance(o, tuple | tg.Tensor)
         ]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, final
 
-import numpy as np
-
 from tracegrad.dispatch.entry import INFERENCE
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.tensor import Tensor, version_of

@@ -11,8 +11,6 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-import numpy as np
-
 from tracegrad.capture.hints import stored_name
 from tracegrad.capture.journal import Journal
 from tracegrad.capture.memory import (
@@ -25,6 +23,7 @@ from tracegrad.capture.memory import (
 )
 from tracegrad.capture.numbers import StandIn, looked_at, plain
 from tracegrad.capture.tape import TapeWatch, base_of
+from tracegrad.device import on_host
 from tracegrad.dispatch.entry import INFERENCE
 from tracegrad.dispatch.generator import (
     Generator,

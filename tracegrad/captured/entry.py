@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, final
 
-import numpy as np
-
 from tracegrad.compiler import DerivedProgram
 from tracegrad.dispatch.entry import Edge, Node, SavedTensor, next_sequence
 from tracegrad.dispatch.generator import Generator

@@ -181,9 +181,7 @@ def check_overlap(target: Tensor, other: Tensor, name: str) -> None:
 
 def _same_region(a: Any, b: Any) -> bool:
     return bool(
-        a.shape == b.shape
-        and a.strides == b.strides
-        and address_of(a) == address_of(b)
+        a.shape == b.shape and a.strides == b.strides and address_of(a) == address_of(b)
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from tracegrad.device import CPU, Device, device_of_array, on_host, on_host
+from tracegrad.device import CPU, Device, device_of_array, on_host
 from tracegrad.dispatch.entry import (
     INFERENCE,
     Edge,

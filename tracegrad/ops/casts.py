@@ -114,7 +114,11 @@ def _to_device_kernel(xp: Any, input: Any, device: Device, source: Device) -> An
 
 
 def _to_device_text(device: Device, source: Device) -> str:
-    return "np.asnumpy({input})" if device.type == "cpu" else "np.asarray({input}, order='C')"
+    return (
+        "np.asnumpy({input})"
+        if device.type == "cpu"
+        else "np.asarray({input}, order='C')"
+    )
 
 
 @primitive(
@@ -131,9 +135,9 @@ def to_device(input: Tensor, device: Device, source: Device) -> Tensor:
     """The same numbers on another device, in row-major order."""
 
 
-to_device.vjp(
-    input=lambda ct, device, source: to_device(ct, source, device)
-).jvp(input=lambda t, device, source: to_device(t, device, source))
+to_device.vjp(input=lambda ct, device, source: to_device(ct, source, device)).jvp(
+    input=lambda t, device, source: to_device(t, device, source)
+)
 
 
 def _moved(x: Tensor, target: Device) -> Tensor:

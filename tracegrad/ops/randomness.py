@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tracegrad import random_streams
 from tracegrad.device import CPU, Device
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import OpDef
@@ -17,6 +16,7 @@ from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bool_
 from tracegrad.errors import DrawError, DTypeError
 from tracegrad.ops._families import primitive
+from tracegrad.random_streams import draws_of
 from tracegrad.sizes import Shape
 from tracegrad.spec import TensorSpec
 
@@ -78,7 +78,7 @@ def _uniform_abstract(
 
 @draw(
     abstract=_uniform_abstract,
-    kernel=lambda xp, engine, shape, dtype, low, high: random_streams.draws_of(engine).uniform(
+    kernel=lambda xp, engine, shape, dtype, low, high: draws_of(engine).uniform(
         engine, shape, dtype.numpy, low, high
     ),
 )
@@ -107,11 +107,9 @@ def _normal_abstract(
 
 @draw(
     abstract=_normal_abstract,
-    kernel=lambda xp, engine, shape, dtype, mean, std, contiguous: (
-        random_streams.draws_of(engine).normal(
-            engine, shape, dtype.numpy, mean, std, contiguous=contiguous
-        )
-    ),
+    kernel=lambda xp, engine, shape, dtype, mean, std, contiguous: draws_of(
+        engine
+    ).normal(engine, shape, dtype.numpy, mean, std, contiguous=contiguous),
 )
 def gaussian(
     generator: Generator,
@@ -136,7 +134,7 @@ def _exponential_abstract(
 
 @draw(
     abstract=_exponential_abstract,
-    kernel=lambda xp, engine, shape, dtype, rate: random_streams.draws_of(engine).exponential(
+    kernel=lambda xp, engine, shape, dtype, rate: draws_of(engine).exponential(
         engine, shape, dtype.numpy, rate
     ),
 )
@@ -158,7 +156,7 @@ def _bernoulli_abstract(
 
 @draw(
     abstract=_bernoulli_abstract,
-    kernel=lambda xp, engine, shape, dtype, p: random_streams.draws_of(engine).bernoulli(
+    kernel=lambda xp, engine, shape, dtype, p: draws_of(engine).bernoulli(
         engine, shape, p, dtype.numpy
     ),
 )
@@ -176,7 +174,7 @@ def _each_abstract(generator: Any, p: TensorSpec, dtype: DType) -> TensorSpec:
 
 def _each_kernel(xp: Any, engine: Any, p: Any, dtype: DType) -> Any:
     try:
-        return random_streams.draws_of(engine).bernoulli_each(engine, p, dtype.numpy)
+        return draws_of(engine).bernoulli_each(engine, p, dtype.numpy)
     except ValueError as error:
         raise DrawError(str(error)) from None
 
@@ -203,7 +201,7 @@ def _integers_kernel(
     xp: Any, engine: Any, shape: Any, dtype: DType, low: int, high: int | None
 ) -> Any:
     try:
-        return random_streams.draws_of(engine).randint(engine, shape, low, high, dtype.numpy)
+        return draws_of(engine).randint(engine, shape, low, high, dtype.numpy)
     except ValueError as error:
         raise DrawError(str(error)) from None
 
@@ -222,7 +220,7 @@ integers.may_raise = True
     abstract=lambda generator, shape, dtype: TensorSpec(
         dtype, shape, (), _device(generator)
     ),
-    kernel=lambda xp, engine, shape, dtype: random_streams.draws_of(engine).random_integers(
+    kernel=lambda xp, engine, shape, dtype: draws_of(engine).random_integers(
         engine, shape, dtype.numpy
     ),
 )
@@ -240,7 +238,9 @@ def _permutation_abstract(generator: Any, n: int, dtype: DType) -> TensorSpec:
 
 @draw(
     abstract=_permutation_abstract,
-    kernel=lambda xp, engine, n, dtype: random_streams.draws_of(engine).randperm(engine, n, dtype.numpy),
+    kernel=lambda xp, engine, n, dtype: draws_of(engine).randperm(
+        engine, n, dtype.numpy
+    ),
 )
 def permutation(generator: Generator, n: int, dtype: DType) -> Tensor:
     """The numbers below `n`, shuffled."""

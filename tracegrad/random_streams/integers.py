@@ -282,6 +282,7 @@ def _largest_from(target: np.dtype[Any]) -> int:
 
 
 def non_negative_span(target: np.dtype[Any]) -> int:
+    """Return how many integers from zero on a dtype holds."""
     if target.name in ("uint16", "uint32", "uint64") or target.kind == "c":
         raise ValueError(
             f"random_() has no stream for {target}: give the bounds, or use another "

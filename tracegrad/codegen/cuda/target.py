@@ -46,7 +46,15 @@ def emit_cuda(program: Program) -> Source:
             writer.parameters[len(graph.inputs) :], graph.constants, strict=True
         )
     }
-    return Source("cuda", text, entry, _ARENA, constants, library.names)
+    return Source(
+        "cuda",
+        text,
+        entry,
+        _ARENA,
+        constants,
+        library.names,
+        kernels=tuple(kernel for _, kernel in writer.launches),
+    )
 
 
 def _imports(writer: ModuleWriter) -> list[str]:
