@@ -103,7 +103,7 @@ def _check_devices(graph: Graph, target: str) -> None:
         )
     made = {v for node in graph.nodes for v in node.results}
     for value, at in elsewhere:
-        if target != "cuda" or value in made:
+        if isinstance(value.spec, TensorSpec) and (target != "cuda" or value in made):
             raise CompileError(
                 f"the target {target!r} computes on {wanted}, but {value.name} is on "
                 f"{at}; a program computes on one device"

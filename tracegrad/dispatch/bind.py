@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 
 from tracegrad.config import config
-from tracegrad.device import CPU, NUMPY, Backend, Device, backend_of, is_array
+from tracegrad.device import (
+    CPU,
+    NUMPY,
+    Backend,
+    Device,
+    backend_of,
+    is_array,
+    on_device,
+)
 from tracegrad.dispatch.entry import ResultEdge, SavedTensor, TapeEntry, hooks_of
 from tracegrad.dispatch.extents import may_share_memory
 from tracegrad.dispatch.generator import Generator
@@ -278,11 +286,21 @@ def run_kernel(
         return _run_meta(operator, operands, attributes)
     if config.log:
         _log(operator, device)
-    backend = NUMPY if device is CPU else backend_of(device.type)
+    backend = NUMPY
+    if device is not CPU:
+        backend = backend_of(device.type)
+        arrays = [_uploaded(array, device) for array in arrays]
     value = _run_checked(operator, backend, operands, arrays, attributes)
     if value.__class__ is tuple or value.__class__ is list:
         return tuple([wrap(_as_array(v, backend)) for v in value])
     return wrap(_as_array(value, backend))
+
+
+def _uploaded(array: Any, device: Device) -> Any:
+    """Return an operand on the device; only one without dimensions is elsewhere."""
+    if array.__class__ is list:
+        return [_uploaded(part, device) for part in array]
+    return on_device(array, device) if array.__class__ is np.ndarray else array
 
 
 def _run_checked(

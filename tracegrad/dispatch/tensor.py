@@ -125,6 +125,16 @@ class Tensor:
         return device_of_array(array)
 
     @property
+    def is_cuda(self) -> bool:
+        """Whether the data lives on a CUDA device."""
+        return self.device.type == "cuda"
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether the data lives on the CPU."""
+        return self.device.type == "cpu"
+
+    @property
     def ndim(self) -> int:
         """The number of dimensions."""
         return int(self._array.ndim)

@@ -378,6 +378,7 @@ def _fill(
     check_writable(self, name)
     if self.is_meta:
         return self
+    generator = _source(generator, self.device)
     value = in_memory_order(self, operator, generator, self.dtype, **parameters)
     write(self, value)
     return self

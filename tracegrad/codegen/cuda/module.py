@@ -295,6 +295,9 @@ class ModuleWriter:
                 self.held[state] = self._state_before(node)
         for line in self.calls.checks(node, names):
             self.line(line, place_of(node))
+        if not targets:
+            self.line(text, place_of(node))
+            return
         several = len(targets) > 1 or node.operator.facts.get("several")
         left = ", ".join(targets) + "," * (len(targets) == 1) if several else targets[0]
         self.line(f"{left} = {text}", place_of(node))
