@@ -52,11 +52,13 @@ class Generator:
         """Restart the stream from an unpredictable seed and return that."""
         if thread.recorder is not None:
             thread.recorder.unknown_state(self, "seed()")
-        return self.engine.seed()
+        found: int = self.engine.seed()
+        return found
 
     def initial_seed(self) -> int:
         """Return the seed the stream was started from."""
-        return self.engine.initial_seed
+        found: int = self.engine.initial_seed
+        return found
 
     def get_state(self) -> Any:
         """Return the state as a uint8 array."""

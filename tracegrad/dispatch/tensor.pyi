@@ -50,6 +50,12 @@ class Tensor:
     def device(self) -> Device:
         """Where the data lives."""
     @property
+    def is_cuda(self) -> builtins.bool:
+        """Whether the data lives on a CUDA device."""
+    @property
+    def is_cpu(self) -> builtins.bool:
+        """Whether the data lives on the CPU."""
+    @property
     def ndim(self) -> builtins.int:
         """The number of dimensions."""
     def dim(self) -> builtins.int:
@@ -1528,6 +1534,9 @@ def move_retained(
 def _forget_gradient(tensor: Tensor, edge: Node | ResultEdge | None) -> None: ...
 
 def _warn_of_lost_gradient(tensor: Tensor) -> None: ...
+
+def _copied_to_host(tensor: Tensor, wanted: str) -> Any:
+    """Return the data as a NumPy array, a copy if it is on another device."""
 
 def host_array(tensor: Tensor, wanted: str) -> Any:
     """Return the data as a NumPy array."""
