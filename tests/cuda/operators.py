@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 
 import tracegrad as tg
+from tests.cuda.emitted import cuda_text
 from tests.ops.captured import total
 from tests.ops.checks import value_dtype
 from tests.ops.samples import Sample, leaves, parsed, results, samples
+from tests.support.cuda_on_cpu.nvcc import compile_check
 from tests.tolerances import CUDA_ON_CPU
 from tracegrad.dispatch.bind import bind
 from tracegrad.dispatch.operator import OpDef
@@ -98,8 +100,12 @@ def check_traced(operator: OpDef) -> None:
         captured(*given)
         found = captured(*given)
         assert len(captured.graphs) == 1
-        assert "import cupy as np" in captured.source
+        source = captured.specializations[0].compiled.source
+        assert source.language == "cuda"
         same(found, wanted)
+        if source.kernels:
+            # Says nothing where no compiler of NVIDIA's is here.
+            compile_check(cuda_text(source))
 
 
 def check_traced_gradient(operator: OpDef) -> None:

@@ -233,7 +233,8 @@ def _operate(name: str) -> Callable[..., Any]:
     operate = getattr(np.ndarray, name)
 
     def method(self: ndarray, *operands: Any) -> Any:
-        return to_device(operate(self._host, *to_host(operands)))
+        with np.errstate(all="ignore"):  # devices do not warn
+            return to_device(operate(self._host, *to_host(operands)))
 
     return method
 
@@ -242,7 +243,8 @@ def _operate_in_place(name: str) -> Callable[[ndarray, Any], ndarray]:
     operate = getattr(operator, name)
 
     def method(self: ndarray, operand: Any) -> ndarray:
-        operate(self._host, to_host(operand))
+        with np.errstate(all="ignore"):  # devices do not warn
+            operate(self._host, to_host(operand))
         return self
 
     return method
@@ -335,7 +337,8 @@ def device_function(
 
     def on_device(*args: Any, **kwargs: Any) -> Any:
         COUNTERS.synchronizations += name in _WAITING
-        result = function(*to_host(args), **to_host(kwargs))
+        with np.errstate(all="ignore"):  # devices do not warn
+            result = function(*to_host(args), **to_host(kwargs))
         out = kwargs.get("out")
         if isinstance(out, ndarray):
             return out
