@@ -1711,7 +1711,7 @@ def logspace(
 ) -> Tensor:
     """Make `steps` powers of `base` with exponents from `start` to `end`."""
 def manual_seed(seed: builtins.int) -> Generator:
-    """Restart the default generator's stream from `seed` and return it."""
+    """Restart the default generators' streams from `seed`; return the CPU's."""
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Return `input` with a number where `mask` holds, in the dtype of `input`."""
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:

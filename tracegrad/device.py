@@ -41,6 +41,7 @@ class Device:
 
 CPU = Device("cpu")
 META = Device("meta")
+CUDA = Device("cuda", 0)
 
 
 def device(name: str | Device, index: int | None = None) -> Device:
@@ -72,6 +73,22 @@ def device(name: str | Device, index: int | None = None) -> Device:
 
 
 publish(device, "device")
+
+
+def resolved(name: str | Device) -> Device:
+    """Return a device with its number: "cuda" is the first one.
+
+    Raises
+    ------
+    DeviceError
+        If there is no such device, or it is not the first of its kind.
+    """
+    found = device(name)
+    if found.type != "cuda":
+        return found
+    if found.index not in (None, 0):
+        raise DeviceError(f"tracegrad computes on cuda:0 only, not on {found}")
+    return CUDA
 
 
 @final
@@ -157,6 +174,11 @@ def _load_installed(name: str) -> bool:
     return name in _BACKENDS
 
 
+def is_loaded(device_type: str) -> bool:
+    """Return whether something was computed on a type of device."""
+    return device_type in _BACKENDS
+
+
 def backend_of(device_type: str) -> Backend:
     """Return the backend of a device type.
 
@@ -173,11 +195,16 @@ def backend_of(device_type: str) -> Backend:
     raise DeviceError(f"the device {device_type!r} computes nothing")
 
 
+def unregister_backend(name: str) -> None:
+    """Forget the backend of a device: tests replace it."""
+    _BACKENDS.pop(name, None)
+
+
 def _load_cupy() -> Backend:
     if find_spec("cupy") is None:
         raise DeviceError(
-            "device 'cuda' needs CuPy, which is not installed: "
-            "pip install 'tracegrad[cuda]'"
+            "device 'cuda': CuPy is not installed: pip install 'tracegrad[cuda]' "
+            "(or [cuda12], for drivers before R580)"
         )
     cupy = import_module("cupy")
     if not cupy.cuda.is_available():
@@ -185,6 +212,26 @@ def _load_cupy() -> Backend:
             "device 'cuda': CuPy is installed but finds no usable GPU or driver"
         )
     return register_backend("cuda", cupy, cupy.ndarray)
+
+
+def on_host(array: Any) -> Any:
+    """Return an array's elements as a NumPy array: itself, or a copy."""
+    return array if isinstance(array, np.ndarray) else array.get()
+
+
+def on_device(array: Any, device: Device) -> Any:
+    """Return the elements of a NumPy array on a device: itself, or a copy."""
+    if device.type == "cpu":
+        return array
+    namespace = backend_of(device.type).namespace
+    if device.type == "cuda":
+        return namespace.asarray(array, order="C")
+    return namespace.asarray(array)
+
+
+def is_array(value: Any) -> bool:
+    """Return whether `value` is an array of some backend."""
+    return isinstance(value, tuple(b.array_type for b in _BACKENDS.values()))
 
 
 def device_of_array(array: Any) -> Device:

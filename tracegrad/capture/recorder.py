@@ -11,8 +11,6 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-import numpy as np
-
 from tracegrad.capture.hints import stored_name
 from tracegrad.capture.journal import Journal
 from tracegrad.capture.memory import (
@@ -26,8 +24,14 @@ from tracegrad.capture.memory import (
 from tracegrad.capture.numbers import StandIn, looked_at, plain
 from tracegrad.capture.origin import Origin
 from tracegrad.capture.tape import TapeWatch, base_of
+from tracegrad.device import on_host
 from tracegrad.dispatch.entry import INFERENCE
-from tracegrad.dispatch.generator import Generator, default_generator
+from tracegrad.dispatch.foreign import ForeignArray
+from tracegrad.dispatch.generator import (
+    Generator,
+    default_cuda_generator,
+    default_generator,
+)
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.state import install_recorder, paused_recorder, thread
 from tracegrad.dispatch.storage import owner_of
@@ -111,7 +115,10 @@ class OperatorRecorder:
 
     def add_tensor(self, tensor: Tensor, hint: str) -> None:
         """Make a tensor from outside an input of the graph."""
-        if not isinstance(tensor._array, np.ndarray):
+        if tensor.is_meta:
+            self.fail("a tensor on the meta device can't be captured")
+            return
+        if isinstance(tensor._array, ForeignArray):
             self.fail(f"a tensor on {tensor.device} can't be captured yet")
             return
         carries = edge_of(tensor) is not None
@@ -148,7 +155,7 @@ class OperatorRecorder:
         """Make a generator's state an input of the graph."""
         if id(generator) in self._states:
             return
-        value = self.builder.input(hint, StateSpec())
+        value = self.builder.input(hint, StateSpec(generator.engine.name))
         self.inputs.append((value, generator))
         self._states[id(generator)] = (generator, value, value)
 
@@ -166,7 +173,7 @@ class OperatorRecorder:
         UnknownTensorError
             If its memory came from where the recording did not look.
         """
-        if not isinstance(tensor._array, np.ndarray):
+        if tensor.is_meta:
             raise UnknownTensorError(f"a tensor on {tensor.device}")
         place = self._place(tensor)
         storage = self._storages.get(id(owner_of(tensor._array)))
@@ -238,7 +245,7 @@ class OperatorRecorder:
     def _state(self, generator: Generator) -> Value:
         if self.journal is not None:
             self.journal.drawing(generator)
-        if generator is default_generator:
+        if generator in (default_generator, default_cuda_generator):
             self.add_generator(generator)
         found = self._states.get(id(generator))
         if found is None:
@@ -275,7 +282,7 @@ class OperatorRecorder:
         results = result if result.__class__ is tuple else (result,)
         specs: tuple[Any, ...] = tuple(map(spec_of, results))
         if operator.is_random:
-            specs = (*specs, StateSpec())
+            specs = (*specs, StateSpec(operands[0].engine.name))
         values = self.builder.node(
             operator, inputs, attributes, location, scope, specs=specs
         )
@@ -300,7 +307,7 @@ class OperatorRecorder:
         self, operator: OpDef, operands: Sequence[Any], tensor: Tensor, value: Value
     ) -> None:
         array = tensor._array
-        if not isinstance(array, np.ndarray):
+        if tensor.is_meta:
             self.fail(f"{operator.name} gave a tensor on {tensor.device}")
             return
         self._kept.append(array)
@@ -455,7 +462,7 @@ class OperatorRecorder:
         if self.leaves is not None:
             self.leaves.pin_numbers_in(tensor._array)
         value = self.builder.constant(
-            "constant", spec_of(tensor), np.array(tensor._array, copy=True)
+            "constant", spec_of(tensor), on_host(tensor._array).copy(order="K")
         )
         self._kept.append(tensor._array)
         owner = owner_of(tensor._array)
@@ -468,7 +475,7 @@ class OperatorRecorder:
 
     def storage_of(self, tensor: Tensor) -> Storage | None:
         """Return what is known of the memory of `tensor`."""
-        if not isinstance(tensor._array, np.ndarray):
+        if tensor.is_meta:
             return None
         return self._storages.get(id(owner_of(tensor._array)))
 

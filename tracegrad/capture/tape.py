@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, final
 
+import numpy as np
+
 from tracegrad.capture.outputs import CannotReturnError
 from tracegrad.dispatch.entry import (
     INFERENCE,
@@ -39,6 +41,8 @@ class Standing(NamedTuple):
         Whether the leaf has anything attached to it.
     view : tuple or None
         For a view what `view_standing` says.
+    memory : type
+        The class of its array: which device it is on.
     """
 
     kind: type
@@ -47,6 +51,7 @@ class Standing(NamedTuple):
     tape: str
     hooked: bool
     view: tuple[Any, ...] | None
+    memory: type
 
     def __str__(self) -> str:
         dtype, shape, steps = self.form
@@ -56,6 +61,8 @@ class Standing(NamedTuple):
             text = f"{self.kind.__name__} {text}"
         if not TensorSpec(from_numpy_dtype(dtype), shape, strides).is_contiguous():
             text += f" with strides {list(strides)}"
+        if self.memory is not np.ndarray:
+            text += " on another device than the CPU"
         text += {"": "", "leaf": " that requires grad", "inner": " with gradient"}[
             self.tape
         ]
@@ -79,6 +86,7 @@ def standing_of(tensor: Tensor) -> Standing:
         "" if edge is None else "leaf" if leaf else "inner",
         leaf and edge.hooks is not None,  # type: ignore[union-attr]
         None if tensor._view is None else view_standing(tensor),
+        array.__class__,
     )
 
 

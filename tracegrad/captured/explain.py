@@ -104,6 +104,10 @@ def _program_lines(number: int, program: _Program) -> list[str]:
         f"program {number}: captured {_count(len(graph.nodes), 'operator')} of "
         f"{names}; {_count(program.guards, 'guard')}; target {_target(program)}"
     ]
+    kernels = program.compiled.source.kernels
+    if kernels:
+        launched = _listed(list(kernels))
+        lines.append(f"  {_count(len(kernels), 'kernel')} for the device: {launched}")
     lines += [f"  made because {reason}" for reason in program.reasons[:_MAX_LINES]]
     places = dict.fromkeys(str(c.location or "?") for c in graph.checks)
     for place in places:

@@ -152,7 +152,7 @@ def _input(
 ) -> Any:
     spec = value.spec
     if isinstance(spec, StateSpec):
-        return Generator().manual_seed(_SEED)
+        return Generator(spec.device).manual_seed(_SEED)
     if isinstance(spec, ScalarSpec):
         return _SCALARS[spec.kind] if given is None else given[value.name].item()
     sizes = tuple(s for s in spec.shape if isinstance(s, int))

@@ -13,8 +13,17 @@ from typing import Any
 import numpy as np
 
 from tracegrad.config import config
-from tracegrad.device import CPU, NUMPY, Backend, Device, backend_of
+from tracegrad.device import (
+    CPU,
+    NUMPY,
+    Backend,
+    Device,
+    backend_of,
+    is_array,
+    on_device,
+)
 from tracegrad.dispatch.entry import ResultEdge, SavedTensor, TapeEntry, hooks_of
+from tracegrad.dispatch.extents import may_share_memory
 from tracegrad.dispatch.foreign import ForeignArray, MissingError
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import OpDef
@@ -286,9 +295,13 @@ def _follow(view: ForeignArray, source: ForeignArray, step: Any) -> None:
 
 def _shares(tensor: Tensor, source: Tensor) -> bool:
     a, b = tensor._array, source._array
-    if a.__class__ is not np.ndarray:
+    if not hasattr(a, "itemsize") or not hasattr(b, "itemsize"):
+        # On the meta device, or an example inside vmap.
         return True
-    return a.size == 0 or np.may_share_memory(a, b)
+    if isinstance(a, ForeignArray):
+        # It is about to follow the other.
+        return True
+    return a.size == 0 or may_share_memory(a, b)
 
 
 # -- kernels --------------------------------------------------------------------
@@ -304,11 +317,21 @@ def run_kernel(
         return _run_meta(operator, operands, attributes)
     if config.log:
         _log(operator, device)
-    backend = NUMPY if device is CPU else backend_of(device.type)
+    backend = NUMPY
+    if device is not CPU:
+        backend = backend_of(device.type)
+        arrays = [_uploaded(array, device) for array in arrays]
     value = _run_checked(operator, backend, operands, arrays, attributes)
     if value.__class__ is tuple or value.__class__ is list:
         return tuple([wrap(_as_array(v, backend)) for v in value])
     return wrap(_as_array(value, backend))
+
+
+def _uploaded(array: Any, device: Device) -> Any:
+    """Return an operand on the device; only one without dimensions is elsewhere."""
+    if array.__class__ is list:
+        return [_uploaded(part, device) for part in array]
+    return on_device(array, device) if array.__class__ is np.ndarray else array
 
 
 def _run_checked(
@@ -441,6 +464,9 @@ def _lifted(value: Any, backend: Backend) -> Any:
     if isinstance(value, Tensor):
         # A transfer: it is on another device.
         return value._array
+    if is_array(value):
+        # Copied to another device.
+        return value
     return backend.namespace.asarray(value)
 
 
@@ -516,9 +542,15 @@ def _common_device(
                 "copy one with tensor.to(device) first"
             )
     if device is None:
-        wanted = attributes.get("device", CPU) or CPU
+        wanted = attributes.get("device") or _generators_device(operands)
         return None if wanted.type == "meta" else wanted
     return device
+
+
+def _generators_device(operands: Sequence[Any]) -> Device:
+    """Return where a draw takes place; what has no operands at all is on the CPU."""
+    first = operands[0] if operands else None
+    return first.device if isinstance(first, Generator) else CPU
 
 
 def _check_all_meta(operator: OpDef, operands: Sequence[Any]) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tracegrad.device import backend_of
+from tracegrad.dispatch.extents import address_of
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.state import thread
 from tracegrad.dispatch.storage import (
-    address_of,
     array_at,
     form_of,
     is_dense,

@@ -20,6 +20,7 @@ from tracegrad.dispatch.entry import (
     TapeEntry,
     Version,
 )
+from tracegrad.dispatch.extents import address_of, may_share_memory
 from tracegrad.dispatch.foreign import ForeignArray
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.state import (
@@ -177,11 +178,11 @@ def _check_origin(view: View, name: str) -> None:
 def check_overlap(target: Tensor, other: Tensor, name: str) -> None:
     """Refuse an operand that shares a part of the target's memory."""
     a, b = target._array, other._array
-    if a.__class__ is not np.ndarray or b.__class__ is not np.ndarray:
+    if not hasattr(a, "itemsize") or not hasattr(b, "itemsize"):
         return
-    if not np.may_share_memory(a, b) or _same_region(a, b):
+    if not may_share_memory(a, b) or _same_region(a, b):
         return
-    if np.shares_memory(a, b):
+    if a.__class__ is not np.ndarray or np.shares_memory(a, b):
         raise InplaceError(
             f"{name}: the target and an operand overlap in part of their memory; "
             "use operand.clone()"
@@ -190,9 +191,7 @@ def check_overlap(target: Tensor, other: Tensor, name: str) -> None:
 
 def _same_region(a: Any, b: Any) -> bool:
     return bool(
-        a.shape == b.shape
-        and a.strides == b.strides
-        and a.__array_interface__["data"][0] == b.__array_interface__["data"][0]
+        a.shape == b.shape and a.strides == b.strides and address_of(a) == address_of(b)
     )
 
 

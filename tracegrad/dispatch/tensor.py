@@ -11,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
-from tracegrad.device import CPU, Device, device_of_array
+from tracegrad.device import CPU, Device, device_of_array, on_host
 from tracegrad.dispatch.entry import (
     INFERENCE,
     Edge,
@@ -125,6 +125,16 @@ class Tensor:
             found: Device = array.device
             return found
         return device_of_array(array)
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the data lives on a CUDA device."""
+        return self.device.type == "cuda"
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether the data lives on the CPU."""
+        return self.device.type == "cpu"
 
     @property
     def ndim(self) -> int:
@@ -309,13 +319,13 @@ class Tensor:
                 f"item() wants one element, this tensor has {self.numel()} "
                 f"(shape {list(self.shape)})"
             )
-        value = host_array(self, "item()").item()
+        value = _copied_to_host(self, "item()").item()
         recorder = thread.recorder
         return value if recorder is None else recorder.took(self, value)
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers."""
-        value = host_array(self, "tolist()").tolist()
+        value = _copied_to_host(self, "tolist()").tolist()
         recorder = thread.recorder
         return value if recorder is None else recorder.took(self, value)
 
@@ -326,13 +336,15 @@ class Tensor:
         ------
         GradientError
             If the tensor requires grad and `force` is not given.
+        ArgumentTypeError
+        If it is on another device and `force` is not given.
         """
         if self.requires_grad and not force:
             raise GradientError(
                 "numpy() on a tensor that requires grad would lose the gradient; "
                 "use tensor.detach().numpy()"
             )
-        array = host_array(self, "numpy()")
+        array = (_copied_to_host if force else host_array)(self, "numpy()")
         recorder = thread.recorder
         return array if recorder is None else recorder.took(self, array)
 
@@ -563,6 +575,16 @@ def _warn_of_lost_gradient(tensor: Tensor) -> None:
         )
 
 
+def _copied_to_host(tensor: Tensor, wanted: str) -> Any:
+    """Return the data as a NumPy array, a copy if it is on another device."""
+    if tensor.is_meta:
+        return host_array(tensor, wanted)
+    if installed.learning:
+        spoil()
+    array = tensor._array
+    return array.host() if isinstance(array, ForeignArray) else on_host(array)
+
+
 def host_array(tensor: Tensor, wanted: str) -> Any:
     """Return the data as a NumPy array.
 
@@ -570,6 +592,8 @@ def host_array(tensor: Tensor, wanted: str) -> Any:
     ------
     NoDataError
         On the meta device, where there is no data.
+    ArgumentTypeError
+        If the data is on another device.
     """
     if installed.learning:
         spoil()
@@ -581,7 +605,8 @@ def host_array(tensor: Tensor, wanted: str) -> Any:
     if isinstance(array, ForeignArray) and wanted != "numpy()":
         return array.host()
     raise ArgumentTypeError(
-        f"{wanted}: the data is on {tensor.device}; copy it with tensor.cpu() first"
+        f"{wanted}: the data is on {tensor.device}, which NumPy can't read; copy it "
+        "with tensor.cpu() first"
     )
 
 

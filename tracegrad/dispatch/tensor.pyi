@@ -51,6 +51,12 @@ class Tensor:
     def device(self) -> Device:
         """Where the data lives."""
     @property
+    def is_cuda(self) -> builtins.bool:
+        """Whether the data lives on a CUDA device."""
+    @property
+    def is_cpu(self) -> builtins.bool:
+        """Whether the data lives on the CPU."""
+    @property
     def ndim(self) -> builtins.int:
         """The number of dimensions."""
     def dim(self) -> builtins.int:
@@ -1545,6 +1551,9 @@ def _no_dimension(name: str, dim: Any, ndim: builtins.int) -> Exception: ...
 def _check_convertible(tensor: Tensor, wanted: str) -> None: ...
 
 def _warn_of_lost_gradient(tensor: Tensor) -> None: ...
+
+def _copied_to_host(tensor: Tensor, wanted: str) -> Any:
+    """Return the data as a NumPy array, a copy if it is on another device."""
 
 def host_array(tensor: Tensor, wanted: str) -> Any:
     """Return the data as a NumPy array."""

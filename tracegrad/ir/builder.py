@@ -55,7 +55,8 @@ def result_specs(
     else:
         found = operator.abstract(*specs, **attributes)
     results = found if isinstance(found, tuple) else (found,)
-    return (*results, StateSpec()) if operator.is_random else results
+    # What random operators take first is the state.
+    return (*results, specs[0]) if operator.is_random else results
 
 
 def _spec_of(operand: Operand) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracegrad.device import backend_of, device
+from tracegrad.device import backend_of, resolved
 from tracegrad.dispatch import tensor as tensor_module
 from tracegrad.dispatch.entry import INFERENCE
 from tracegrad.dispatch.operator import FUNCTIONS, public_function
@@ -184,7 +184,7 @@ def _created(array: Any, where: Where, how: str) -> Tensor:
 
 
 def _placed(array: Any, where: Where) -> Any:
-    target = None if where is None else device(where)
+    target = None if where is None else resolved(where)
     if target is None or target.type == "cpu":
         return array
     if target.type == "meta":

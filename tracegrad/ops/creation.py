@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from tracegrad.device import CPU, Device, device
+from tracegrad.device import CPU, Device, resolved
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import DType, dtype_of_scalar, float64, get_default_dtype
@@ -22,7 +22,7 @@ Where: TypeAlias = Device | str | None
 
 def device_of(where: Where) -> Device:
     """Return the device called `where`, the CPU for None."""
-    return CPU if where is None else device(where)
+    return CPU if where is None else resolved(where)
 
 
 def shape_of(size: Sequence[Any]) -> Shape:
@@ -299,7 +299,7 @@ def make_like(
 ) -> Tensor:
     """Return a tensor of one number with the shape and the order of `input`."""
     spec = spec_of(input)
-    target = input.device if where is None else device(where)
+    target = input.device if where is None else resolved(where)
     wanted = dtype or input.dtype
     if spec.is_contiguous():
         made = filled(spec.shape, fill_value, wanted, target)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracegrad.dispatch.generator import default_generator
+from tracegrad.dispatch.generator import default_for
 from tracegrad.dispatch.inplace import apply_inplace
 from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.tensor import Tensor
@@ -40,7 +40,7 @@ def _scaled(input: Tensor, noise: Tensor, inplace: bool) -> Tensor:
 
 def _channel_noise(input: Tensor, p: float) -> Tensor:
     shape = (*input._array.shape[:2], *(1,) * (input.ndim - 2))
-    kept = bernoulli_draw(default_generator, shape, input.dtype, 1.0 - p)
+    kept = bernoulli_draw(default_for(input.device), shape, input.dtype, 1.0 - p)
     return div(kept, 1.0 - p)  # type: ignore[no-any-return]
 
 

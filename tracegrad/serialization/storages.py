@@ -7,7 +7,8 @@ from typing import Any, final
 
 import numpy as np
 
-from tracegrad.dispatch.storage import address_of, owner_of
+from tracegrad.dispatch.extents import address_of
+from tracegrad.dispatch.storage import owner_of
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType
 from tracegrad.errors import ArgumentValueError
