@@ -40,6 +40,7 @@ _0 = (
     "errors",
     "config",
     "dtypes",
+    "numeric_limits",
     "device",
     "spec",
     "location",
@@ -51,7 +52,7 @@ _2 = ("ops",)
 _3 = ("ir", "autograd")
 _USERS = (
     "nn optim data export testing linalg fft special distributions amp serialization "
-    "cuda debug library array_api"
+    "cuda debug library array_api accelerator interop"
 )
 # These two look inside the compiler: one writes graphs out, one compares stages.
 _INSIDERS = ("export", "testing")
