@@ -1,4 +1,4 @@
-"""How ``import tracegrad.torch.nn`` and, when asked for, ``import torch.nn`` resolve."""
+"""How ``import tracegrad.torch.nn`` resolves, and ``import torch.nn`` when asked for."""
 
 from __future__ import annotations
 
