@@ -42,7 +42,7 @@ def disagreement(ours, theirs):
     return max(relative[:FIRST_STEPS]), max(relative)
 
 
-@pytest.mark.parametrize("name", map(_marked, programs.NAMES))
+@pytest.mark.parametrize("name", [_marked(name) for name in programs.NAMES])
 def test_losses_are_pytorchs(name):
     if name in EINOPS:
         pytest.importorskip("einops")

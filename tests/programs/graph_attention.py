@@ -45,7 +45,9 @@ def train(steps=50):
     linked |= torch.eye(NODES, dtype=torch.bool)
     edges = linked.nonzero().t()
     model = GAT()
-    optimizer = torch.optim.Adagrad(model.parameters(), lr=0.05)
+    optimizer = torch.optim.Adagrad(
+        model.parameters(), lr=0.05, initial_accumulator_value=0.01
+    )
     for _ in range(steps):
         loss = F.cross_entropy(model(features, edges), labels)
         optimizer.zero_grad()
