@@ -23,9 +23,14 @@ from tracegrad.dispatch.tensor import Tensor as Tensor
 from tracegrad.dtypes import get_default_dtype as get_default_dtype
 from tracegrad.dtypes import promote_types as promote_types
 from tracegrad.dtypes import set_default_dtype as set_default_dtype
+from tracegrad.numeric_limits import finfo as finfo
+from tracegrad.numeric_limits import iinfo as iinfo
+from tracegrad.ops.old_spellings import strided as strided
 from tracegrad.sizes import Size as Size
 from tracegrad.dtypes import DType as _DType
+from tracegrad import accelerator as accelerator
 from tracegrad import codegen as codegen
+from tracegrad import cuda as cuda
 from tracegrad import func as func
 from tracegrad import ir as ir
 from tracegrad import linalg as linalg
@@ -1188,6 +1193,30 @@ def xlogy(
     out: Tensor | None = ...,
 ) -> Tensor:
     """``input * log(other)``, which is 0 where `input` is 0 and `other` not NaN."""
+def BFloat16Tensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def BoolTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def ByteTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def CharTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def ComplexDoubleTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def ComplexFloatTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def DoubleTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def FloatTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def HalfTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def IntTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def LongTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def ShortTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
 def absolute(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Distance of each element from 0; the smallest integer stays what it is."""
 def add(
@@ -1337,6 +1366,8 @@ def bucketize(
     right: builtins.bool = ...,
 ) -> Tensor:
     """Return which of the intervals between `boundaries` each value is in."""
+def can_cast(from_: DType, to: DType) -> builtins.bool:
+    """Return whether a result of dtype `from_` may be stored in place as `to`."""
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Return all combinations of elements, one of each vector, as rows."""
 def cat(tensors: Any, dim: builtins.int = ..., *, out: Tensor | None = ...) -> Tensor:
@@ -1560,6 +1591,12 @@ def gelu(input: Any, approximate: str = ..., *, out: Tensor | None = ...) -> Ten
     """Return each element times the normal distribution's probability below it."""
 def ger(input: Tensor, vec2: Tensor) -> Tensor:
     """Return `outer`, under its name in BLAS."""
+def get_default_device() -> Any:
+    """Return the device where new tensors are made: the CPU."""
+def get_num_interop_threads() -> builtins.int:
+    """Return 1: operators run one after the other."""
+def get_num_threads() -> builtins.int:
+    """Return how many threads NumPy's BLAS may use: one per core it sees."""
 def get_rng_state() -> Tensor:
     """Return the default generator's state as a tensor of bytes."""
 def greater(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
@@ -1639,6 +1676,8 @@ def is_complex(input: Tensor) -> builtins.bool:
     """Return whether the dtype is complex."""
 def is_floating_point(input: Tensor) -> builtins.bool:
     """Return whether the dtype is a real floating type."""
+def is_nonzero(input: Tensor) -> builtins.bool:
+    """Return whether the only element is not zero."""
 def is_tensor(obj: Any) -> builtins.bool:
     """Return whether `obj` is a Tensor."""
 def kthvalue(
@@ -1927,6 +1966,8 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     """Return the elements in another shape: a view where possible, else a copy."""
 def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` in the shape of `other`."""
+def result_type(tensor1: Any, tensor2: Any) -> DType:
+    """Return the dtype of an arithmetic result of two tensors or numbers."""
 def rot90(
     input: Tensor,
     k: builtins.int = ...,
@@ -1999,6 +2040,14 @@ def selu(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Return the scaled exponential unit, which keeps mean 0 and variance 1."""
+def set_default_device(device: Any) -> None:
+    """Accept the CPU, where new tensors are made; name other devices at each call."""
+def set_default_tensor_type(t: Any) -> None:
+    """Set the default dtype by the old name of a tensor type."""
+def set_num_interop_threads(int: builtins.int) -> None:
+    """Do nothing: operators run one after the other."""
+def set_num_threads(int: builtins.int) -> None:
+    """Accept a number of threads."""
 def set_rng_state(new_state: Any) -> None:
     """Continue the default generator from a state of `get_rng_state`, or PyTorch's."""
 def silu(
@@ -2142,6 +2191,8 @@ def triu_indices(
     """Make the row and column indices of the upper triangle, shape (2, n)."""
 def true_divide(input: Any, other: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return ``input / other``, floating also for integers."""
+def typename(obj: Any, /) -> str:
+    """Return the name of an object's type, for tensors with their dtype."""
 def unflatten(input: Tensor, dim: builtins.int, sizes: Any) -> Tensor:
     """Return dimension `dim` split into `sizes`, of which one may be -1."""
 def unique(

@@ -46,7 +46,7 @@ def train(steps=50):
     edges = linked.nonzero().t()
     model = GAT()
     optimizer = torch.optim.Adagrad(
-        model.parameters(), lr=0.05, initial_accumulator_value=0.01
+        model.parameters(), lr=0.02, initial_accumulator_value=0.01
     )
     for _ in range(steps):
         loss = F.cross_entropy(model(features, edges), labels)
