@@ -94,11 +94,11 @@ def empty_cache() -> None:
     tg.cuda.empty_cache()
 
 
-def memory_allocated(device: Any = None, /) -> int:
+def memory_allocated(device_index: Any = None, /) -> int:
     """Return how many bytes arrays occupy on it."""
-    return int(tg.cuda.memory_allocated(device))
+    return int(tg.cuda.memory_allocated(device_index))
 
 
-def max_memory_allocated(device: Any = None, /) -> int:
+def max_memory_allocated(device_index: Any = None, /) -> int:
     """Return how many bytes the pool holds, which the peak has not exceeded."""
-    return int(tg.cuda.max_memory_allocated(device))
+    return int(tg.cuda.max_memory_allocated(device_index))

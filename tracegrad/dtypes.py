@@ -214,17 +214,17 @@ def get_default_dtype() -> DType:
     return _defaults.floating
 
 
-def set_default_dtype(dtype: DType) -> None:
+def set_default_dtype(d: DType, /) -> None:
     """Set the dtype that Python floats and integer divisions take.
 
     Raises
     ------
     DTypeError
-        If `dtype` is not a floating dtype.
+        If `d` is not a floating dtype.
     """
-    if dtype not in FLOATING:
-        raise DTypeError(f"the default dtype must be floating, not {dtype.name}")
-    _defaults.floating = dtype
+    if d not in FLOATING:
+        raise DTypeError(f"the default dtype must be floating, not {d.name}")
+    _defaults.floating = d
 
 
 def dtype_of_scalar(value: complex) -> DType:
@@ -267,7 +267,7 @@ def _promote(a: DType, b: DType) -> DType:
 _PROMOTED = {(a, b): _promote(a, b) for a in ALL for b in ALL}
 
 
-def promote_types(a: DType, b: DType) -> DType:
+def promote_types(type1: DType, type2: DType) -> DType:
     """Return the smallest dtype that both dtypes fit in, by PyTorch's table.
 
     Examples
@@ -275,7 +275,7 @@ def promote_types(a: DType, b: DType) -> DType:
     >>> promote_types(uint8, int8)
     tracegrad.int16
     """
-    return _PROMOTED[a, b]
+    return _PROMOTED[type1, type2]
 
 
 def _combine_categories(higher: DType | None, lower: DType | None) -> DType | None:

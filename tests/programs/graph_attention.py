@@ -25,7 +25,9 @@ class GATLayer(nn.Module):
         total = torch.zeros(h.size(0)).index_add(0, target, weight)
         alpha = (weight / total[target]).unsqueeze(1)
         out = torch.zeros_like(z)
-        return out.scatter_add(0, target.unsqueeze(1).expand(-1, z.size(1)), alpha * z[source])
+        return out.scatter_add(
+            0, target.unsqueeze(1).expand(-1, z.size(1)), alpha * z[source]
+        )
 
 
 class GAT(nn.Module):

@@ -52,7 +52,9 @@ def train(steps=50):
         loss.backward()
         optimizer.step()
         yield loss.item()
-    assert all(torch.equal(dict(model.named_parameters())[n], frozen[n]) for n in frozen)
+    assert all(
+        torch.equal(dict(model.named_parameters())[n], frozen[n]) for n in frozen
+    )
 
 
 if __name__ == "__main__":

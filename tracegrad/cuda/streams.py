@@ -19,7 +19,7 @@ class Stream:
         If there is no device.
     """
 
-    def __init__(self, device: Any = None, priority: int = 0) -> None:
+    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
         self._stream = runtime("Stream").cuda.Stream(non_blocking=True)
 
     @classmethod
@@ -51,7 +51,13 @@ class Event:
         If there is no device.
     """
 
-    def __init__(self, enable_timing: bool = False, blocking: bool = False) -> None:
+    def __init__(
+        self,
+        enable_timing: bool = False,
+        blocking: bool = False,
+        interprocess: bool = False,
+        external: bool = False,
+    ) -> None:
         cuda = runtime("Event").cuda
         self._event = cuda.Event(block=blocking, disable_timing=not enable_timing)
 

@@ -20,6 +20,7 @@ from tracegrad.ops import (
     correlation,
     counting,
     creation,
+    creation_options,
     division,
     drawing,
     dropout,

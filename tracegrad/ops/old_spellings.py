@@ -304,10 +304,10 @@ def can_cast(from_: DType, to: DType) -> bool:
 
 
 @public_function(method=False)
-def result_type(tensor1: Any, tensor2: Any) -> DType:
+def result_type(tensor: Any, other: Any, /) -> DType:
     """Return the dtype of an arithmetic result of two tensors or numbers."""
     classes: tuple[list[DType], list[DType], list[DType]] = ([], [], [])
-    for value in (tensor1, tensor2):
+    for value in (tensor, other):
         if not isinstance(value, Tensor):
             classes[2].append(dtype_of_scalar(value))
         else:

@@ -53,7 +53,7 @@ for _name, _type in TYPES.items():
 
 
 @public_function(method=False)
-def set_default_tensor_type(t: Any) -> None:
+def set_default_tensor_type(t: Any, /) -> None:
     """Set the default dtype by the old name of a tensor type.
 
     Parameters

@@ -5,10 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import tracegrad as tg
 from tracegrad.errors import ArgumentError
 from tracegrad.torch._compiler import compile as compile
 from tracegrad.torch._version import TorchVersion as TorchVersion
 from tracegrad.torch._version import __version__ as __version__
+
+trace = tg.Tensor.trace  # type: ignore[attr-defined]
 
 _PRECISIONS = ("highest", "high", "medium")
 _precision = ["highest"]
@@ -58,7 +61,7 @@ def set_flush_denormal(mode: bool) -> bool:
     return False
 
 
-def set_warn_always(b: bool) -> None:
+def set_warn_always(b: bool, /) -> None:
     """Show each warning every time it is given, or once per place."""
     warnings.simplefilter("always" if b else "default")
 
