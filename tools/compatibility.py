@@ -23,21 +23,22 @@ _MISSING = object()
 _HEAD = """\
 # Compatibility
 
-Written by `tools/generate.py` from the registry, not by hand: the {count} names of PyTorch
-that public programs use, the commonest first. {have} of them are there; under `import
-tracegrad.torch as torch`, or `python -m tracegrad.torch script.py`, they have PyTorch's
-module paths.
+Written by `tools/generate.py` from the registry, not by hand: the {count} names of
+PyTorch that public programs use, the commonest first. {have} of them are there; under
+`import tracegrad.torch as torch`, or `python -m tracegrad.torch script.py`, they have
+PyTorch's module paths.
 
 - *eager*: `operator`, one definition in the registry; `function`, it chooses among
-  operators; `class`, `module`, `method`, `value`.
-- *gradient*: `yes` where the operator states a derivative, `zero` where that is 0, `of its
-  parts` where it is computed by operators that have theirs.
-- *meta*: whether it works on shapes without data. What is computed by operators does where
-  they do.
+  operators; `class`, `module`, `method`, `attribute`, `value`.
+- *gradient*: `yes` where the operator states a derivative, `zero` where that is 0, `of
+  its parts` where it is computed by operators that have theirs.
+- *meta*: whether it works on shapes without data. What is computed by operators does
+  where they do.
 - *numpy*, *c*, *cuda*: what it is in an emitted program of the target: part of a fused
-  kernel (`fused`), a `call` of the array library, a `view`, or `parts`. A dash: nothing is
-  emitted, it is Python around operators. The C target is not built yet; an operator whose
-  text it would take is marked `text`.
+  kernel (`fused`), a `call` of the array library, a `view`, or `parts`. The C target is
+  not built yet; `text` marks an operator whose text it would take.
+
+A dash: there is nothing to say; it is Python around operators.
 """
 _LEFT_OUT = """\
 ## Left out
@@ -54,7 +55,9 @@ _COLUMNS = ("name", "eager", "gradient", "meta", "numpy", "c", "cuda")
 
 # Beside those that the facade itself gives reasons for.
 _REASONS = {
-    "torch._amp_foreach_non_finite_check_and_unscale_": "private to PyTorch's GradScaler",
+    "Tensor.index": "counted by mistake: a method of lists",
+    "Tensor.values": "of sparse tensors, which are left out; dicts have one too",
+    "torch._amp_foreach_non_finite_check_and_unscale_": "private to its GradScaler",
     "torch.fx.proxy.GraphAppendingTracer": "private to PyTorch's tracer",
     "torch.nn.modules.linear.NonDynamicallyQuantizableLinear": "about quantisation",
     "torch.ops.profiler._record_function_enter": "private to PyTorch's profiler",
@@ -104,7 +107,7 @@ def look_up(name: str) -> Any:
     """Return what tracegrad has under one of PyTorch's names, or `_MISSING`."""
     owner, *parts = name.split(".")
     starts = {"Tensor": tg.Tensor, "Module": tg.nn.Module}
-    found = starts.get(owner) or import_module("tracegrad.torch")
+    found: Any = starts.get(owner) or import_module("tracegrad.torch")
     for part in parts:
         if inspect.isclass(found):
             found = _of_class(found, part)
@@ -146,6 +149,8 @@ def entry_of(name: str, value: Any) -> Entry:
         targets = ("parts",) * 3 if layer else ("",) * 3
         gradient, meta = ("of its parts", "yes") if layer else ("", "")
         return Entry(name, "class", gradient, meta, *targets)
+    if isinstance(value, property):
+        return Entry(name, "attribute")
     owner = name.partition(".")[0]
     kind = "method" if owner in ("Tensor", "Module") else "function"
     return Entry(name, kind if callable(value) or owner != "torch" else "value")

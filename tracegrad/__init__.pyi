@@ -1277,6 +1277,8 @@ def arange(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make the numbers from `start` to before `end`, a `step` apart."""
 def arccos(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
@@ -1511,6 +1513,9 @@ def empty(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
+    memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor whose elements are not set; see `zeros` for the parameters."""
 def empty_like(
@@ -1519,6 +1524,9 @@ def empty_like(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
+    memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor that is not set, with the shape, dtype and device of `input`."""
 def equal(input: Tensor, other: Tensor) -> builtins.bool:
@@ -1532,6 +1540,8 @@ def eye(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make an `n` by `m` (or `n`) matrix with ones on the diagonal."""
 def feature_dropout(
@@ -1568,6 +1578,8 @@ def full(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor of one number."""
 def full_like(
@@ -1577,6 +1589,9 @@ def full_like(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
+    memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor of one number with the shape, dtype and device of `input`."""
 def gather(
@@ -1678,7 +1693,7 @@ def is_floating_point(input: Tensor) -> builtins.bool:
     """Return whether the dtype is a real floating type."""
 def is_nonzero(input: Tensor) -> builtins.bool:
     """Return whether the only element is not zero."""
-def is_tensor(obj: Any) -> builtins.bool:
+def is_tensor(obj: Any, /) -> builtins.bool:
     """Return whether `obj` is a Tensor."""
 def kthvalue(
     input: Tensor,
@@ -1707,6 +1722,8 @@ def linspace(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make `steps` numbers at equal distances from `start` to `end`, both included."""
 def logit(
@@ -1725,6 +1742,8 @@ def logspace(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make `steps` powers of `base` with exponents from `start` to `end`."""
 def manual_seed(seed: builtins.int) -> Generator:
@@ -1846,6 +1865,8 @@ def ones(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor of ones; see `zeros` for the parameters."""
 def ones_like(
@@ -1854,6 +1875,9 @@ def ones_like(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
+    memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor of ones with the shape, dtype and device of `input`."""
 def positive(input: Tensor) -> Tensor:
@@ -1877,6 +1901,8 @@ def rand(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor of uniform draws from [0, 1)."""
 def rand_like(
@@ -1886,6 +1912,9 @@ def rand_like(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
+    memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor of uniform draws from [0, 1) in the shape of `input`."""
 def randint(
@@ -1897,6 +1926,8 @@ def randint(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor of integers drawn from [low, high)."""
 def randint_like(
@@ -1908,6 +1939,9 @@ def randint_like(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
+    memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor of integers from [low, high) in the shape and dtype of `input`."""
 def randn(
@@ -1916,6 +1950,8 @@ def randn(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor of draws from the standard normal distribution; see `rand`."""
 def randn_like(
@@ -1925,6 +1961,9 @@ def randn_like(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
+    memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor of standard normal draws in the shape of `input`."""
 def randperm(
@@ -1934,6 +1973,8 @@ def randperm(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor of the numbers below `n` in random order, in int64."""
 def ravel(input: Tensor) -> Tensor:
@@ -1966,7 +2007,7 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     """Return the elements in another shape: a view where possible, else a copy."""
 def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` in the shape of `other`."""
-def result_type(tensor1: Any, tensor2: Any) -> DType:
+def result_type(tensor: Any, other: Any, /) -> DType:
     """Return the dtype of an arithmetic result of two tensors or numbers."""
 def rot90(
     input: Tensor,
@@ -1997,6 +2038,8 @@ def scalar_tensor(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor without dimensions, of the default floating dtype."""
 def scatter(
@@ -2042,7 +2085,7 @@ def selu(
     """Return the scaled exponential unit, which keeps mean 0 and variance 1."""
 def set_default_device(device: Any) -> None:
     """Accept the CPU, where new tensors are made; name other devices at each call."""
-def set_default_tensor_type(t: Any) -> None:
+def set_default_tensor_type(t: Any, /) -> None:
     """Set the default dtype by the old name of a tensor type."""
 def set_num_interop_threads(int: builtins.int) -> None:
     """Do nothing: operators run one after the other."""
@@ -2072,7 +2115,7 @@ def sort(
     stable: builtins.bool = ...,
 ) -> ValuesIndices:
     """Return the elements in order along `dim`, and where they were."""
-def split(input: Tensor, split_size_or_sections: Any, dim: builtins.int = ...) -> Any:
+def split(tensor: Tensor, split_size_or_sections: Any, dim: builtins.int = ...) -> Any:
     """Return parts along a dimension, as views."""
 def std(
     input: Tensor,
@@ -2242,6 +2285,8 @@ def zeros(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor of zeros."""
 def zeros_like(
@@ -2250,5 +2295,8 @@ def zeros_like(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
+    memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor of zeros with the shape, dtype and device of `input`."""

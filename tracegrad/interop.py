@@ -74,14 +74,10 @@ def _add_backend(backends: Any) -> None:
     def initialize(self: Any) -> None:
         self.torch = import_module("tracegrad")
 
-    def layers(self: Any) -> ModuleType:
-        import_module("tracegrad.torch")
-        return import_module(_LAYERS)
-
     backends.TracegradBackend = type(
         "TracegradBackend",
         (backends.TorchBackend,),
-        {"framework_name": "tracegrad", "__init__": initialize, "layers": layers},
+        {"framework_name": "tracegrad", "__init__": initialize},
     )
 
 

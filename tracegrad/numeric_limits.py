@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -40,8 +40,8 @@ class finfo:  # noqa: N801 - PyTorch's name
     32
     """
 
-    def __init__(self, type: DType | None = None) -> None:
-        dtype = get_default_dtype() if type is None else type
+    def __init__(self, type: Any = None) -> None:
+        dtype: Any = get_default_dtype() if type is None else type
         if not isinstance(dtype, DType) or dtype.kind not in ("float", "complex"):
             raise ArgumentTypeError(
                 f"finfo() takes a floating dtype, not {dtype!r}; iinfo() takes integers"
@@ -88,7 +88,7 @@ class iinfo:  # noqa: N801 - PyTorch's name
         If it is no integer dtype.
     """
 
-    def __init__(self, type: DType) -> None:
+    def __init__(self, type: Any) -> None:
         if not isinstance(type, DType) or type.kind != "int":
             raise ArgumentTypeError(f"iinfo() takes an integer dtype, not {type!r}")
         found = np.iinfo(type.numpy)

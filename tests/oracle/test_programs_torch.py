@@ -1,10 +1,12 @@
 """Programs in the style of public ones print the same losses under both libraries."""
 
+import subprocess
+import sys
 import warnings
 
 import pytest
 
-from tests.support import programs
+from tests.support import programs, readme
 
 torch = pytest.importorskip("torch")
 
@@ -65,3 +67,12 @@ def test_a_disagreement_is_seen():
 
 def test_there_are_as_many_as_promised():
     assert len(programs.NAMES) >= 25
+
+
+def test_readmes_script_prints_what_readme_says(tmp_path):
+    path = tmp_path / "moons.py"
+    path.write_text(readme.script())
+    done = subprocess.run(
+        [sys.executable, str(path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == readme.printed()

@@ -65,7 +65,7 @@ def train(steps=50):
     policy_net, target_net = DQN(), DQN()
     target_net.load_state_dict(policy_net.state_dict())
     optimizer = optim.AdamW(policy_net.parameters(), lr=1e-3, amsgrad=True)
-    memory, env, done, taken = deque([], maxlen=200), Walk(), True, 0
+    memory, env, done, taken = deque(maxlen=200), Walk(), True, 0
     while taken < steps:
         if done:
             state = torch.tensor(env.reset(), dtype=torch.float32).unsqueeze(0)

@@ -1,4 +1,4 @@
-"""A word language model: embedding, two-layer LSTM, tied weights, truncated backprop."""
+"""A word language model: two-layer LSTM, tied weights, truncated backprop."""
 
 import torch
 import torch.nn as nn

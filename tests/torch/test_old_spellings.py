@@ -62,7 +62,7 @@ def test_set_and_storage():
 
 def test_what_is_not_here_is_answered_with_no():
     x = tg.zeros(2)
-    assert not (x.is_sparse or x.is_quantized or x.is_mps or x.is_nested)
+    assert not any((x.is_sparse, x.is_quantized, x.is_mps, x.is_nested))
     assert (x.is_cuda, x.is_cpu, x.get_device()) == (False, True, -1)
     assert x.layout is torch.strided
     assert x.pin_memory() is x

@@ -1,4 +1,4 @@
-"""`python -m tracegrad.torch` runs a script as Python would, with `torch` being ours."""
+"""`python -m tracegrad.torch` runs a script as Python would, with our `torch`."""
 
 import os
 import subprocess
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import tracegrad
+from tests.support import readme
 
 # Tests may run on a package that is found by a path and not installed.
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(tracegrad.__file__).parents[1])}
@@ -78,3 +79,10 @@ def test_wrong_use_is_a_sentence(folder):
     done = run(cwd=folder)
     assert done.returncode == 2
     assert "usage" in done.stderr
+
+
+def test_readmes_script_prints_what_readme_says(tmp_path):
+    (tmp_path / "moons.py").write_text(readme.script())
+    done = run("moons.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == readme.printed()

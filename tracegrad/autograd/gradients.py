@@ -274,11 +274,10 @@ def _tensor_backward(
     gradient: Tensor | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    grad_variables: Any = None,
     inputs: Any = None,
 ) -> None:
     """Add the gradients of this tensor to the ``.grad`` of the leaves."""
-    backward(self, gradient, retain_graph, create_graph, inputs)
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 Tensor.backward = _tensor_backward  # type: ignore[attr-defined]

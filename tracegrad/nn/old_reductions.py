@@ -31,10 +31,8 @@ def reduction_of(size_average: Any, reduce: Any, reduction: str) -> str:
     """
     if size_average is None and reduce is None:
         return reduction
-    if reduce is False:
-        found = "none"
-    else:
-        found = "sum" if size_average is False else "mean"
+    joined = "sum" if size_average is False else "mean"
+    found = "none" if reduce is False else joined
     warnings.warn(
         f"size_average and reduce are old names; give reduction={found!r}",
         stacklevel=3,
@@ -54,8 +52,9 @@ def taking_old_names(function: Callable[..., Any]) -> Callable[..., Any]:
         if len(args) <= first_old and not given_old:
             return function(*args, **kwargs)
         given = signature.bind(*args, **kwargs).arguments
-        old = [given.pop(name, None) for name in _OLD]
-        given["reduction"] = reduction_of(*old, given.get("reduction", "mean"))
+        size_average, reduce = (given.pop(name, None) for name in _OLD)
+        reduction = given.get("reduction", "mean")
+        given["reduction"] = reduction_of(size_average, reduce, reduction)
         return function(**given)
 
     call.__signature__ = signature  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from typing import Any, final
@@ -71,7 +72,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
         raise GradientError("resize_() of a tensor that requires grad")
     if thread.recorder is not None:
         thread.recorder.touches(self, "resizes the memory")
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(int(size) for size in shape)
     memory = owner_of(self._array).reshape(-1)
     start = self.storage_offset()  # type: ignore[attr-defined]
     if start + count > memory.size:
@@ -224,16 +225,20 @@ def _constant(value: Any, summary: str) -> property:
     return property(lambda self: value, doc=summary)
 
 
-Tensor.layout = _constant(strided, "How elements are laid out: ``strided``.")  # type: ignore[attr-defined]
-Tensor.itemsize = property(Tensor.element_size, doc="Size of one element, in bytes.")  # type: ignore[attr-defined]
-Tensor.is_cuda = property(  # type: ignore[attr-defined]
-    lambda self: self.device.type == "cuda", doc="Whether it is on a CUDA device."
-)
-Tensor.is_cpu = property(  # type: ignore[attr-defined]
-    lambda self: self.device.type == "cpu", doc="Whether it is on the CPU."
-)
-for _name in "sparse sparse_csr quantized mkldnn mps xpu nested vulkan ipu".split():
-    setattr(Tensor, f"is_{_name}", _constant(False, "False: there are none here."))
+_ATTRIBUTES = {
+    "layout": _constant(strided, "How elements are laid out: ``strided``."),
+    "itemsize": property(Tensor.element_size, doc="Size of one element, in bytes."),
+    "is_cuda": property(
+        lambda self: self.device.type == "cuda", doc="Whether it is on a CUDA device."
+    ),
+    "is_cpu": property(
+        lambda self: self.device.type == "cpu", doc="Whether it is on the CPU."
+    ),
+}
+for _name in ("sparse", "sparse_csr", "quantized", "mkldnn", "mps", "xpu", "nested"):
+    _ATTRIBUTES[f"is_{_name}"] = _constant(False, "False: there are none here.")
+for _name, _attribute in _ATTRIBUTES.items():
+    setattr(Tensor, _name, _attribute)
 
 
 # -- settings -----------------------------------------------------------------------

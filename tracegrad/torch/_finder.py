@@ -1,4 +1,4 @@
-"""How ``import tracegrad.torch.nn`` resolves, and ``import torch.nn`` when asked for."""
+"""How ``import tracegrad.torch.nn`` resolves, and ``import torch.nn`` if wanted."""
 
 from __future__ import annotations
 

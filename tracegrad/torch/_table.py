@@ -6,7 +6,7 @@ a module that is not there is passed over. A name that stands in none of them is
 
 from __future__ import annotations
 
-_NN = ("tracegrad.nn",)
+_NN = ("tracegrad.nn", "tracegrad.torch._parallel")
 _OPTIM = ("tracegrad.optim",)
 _DATA = ("tracegrad.data",)
 _AMP = ("tracegrad.amp",)
