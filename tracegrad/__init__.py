@@ -59,10 +59,10 @@ dtype = _DType
 
 # Name: the module that holds it, and its name there ("" for the module itself).
 _LAZY = {
-    "accelerator": ("tracegrad.accelerator", ""),
-    "cuda": ("tracegrad.cuda", ""),
     "codegen": ("tracegrad.codegen", ""),
     "func": ("tracegrad.func", ""),
+    "accelerator": ("tracegrad.accelerator", ""),
+    "cuda": ("tracegrad.cuda", ""),
     "ir": ("tracegrad.ir", ""),
     "linalg": ("tracegrad.linalg", ""),
     "nn": ("tracegrad.nn", ""),

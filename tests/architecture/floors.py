@@ -51,8 +51,9 @@ _1 = ("dispatch",)
 _2 = ("ops",)
 _3 = ("ir", "autograd")
 _USERS = (
+    "accelerator interop "
     "nn optim data export testing linalg fft special distributions amp serialization "
-    "cuda debug library array_api accelerator interop"
+    "cuda debug library array_api"
 )
 # These two look inside the compiler: one writes graphs out, one compares stages.
 _INSIDERS = ("export", "testing")
