@@ -1,4 +1,7 @@
-"""Style transfer: an image is the parameter; Gram matrices, LBFGS with a closure."""
+"""Style transfer: an image is the parameter; Gram matrices, LBFGS with a closure.
+
+In float64: LBFGS divides differences of gradients, and so makes rounding large.
+"""
 
 import torch
 import torch.nn as nn
@@ -13,11 +16,11 @@ def gram_matrix(features):
 
 def train(steps=50):
     torch.manual_seed(41)
-    first = nn.Conv2d(3, 8, 3, padding=1)
-    second = nn.Conv2d(8, 8, 3, padding=1, stride=2)
+    first = nn.Conv2d(3, 8, 3, padding=1).double()
+    second = nn.Conv2d(8, 8, 3, padding=1, stride=2).double()
     for p in (*first.parameters(), *second.parameters()):
         p.requires_grad_(False)
-    content, style = torch.rand(1, 3, 10, 10), torch.rand(1, 3, 10, 10)
+    content, style = torch.rand(2, 1, 3, 10, 10, dtype=torch.float64)
 
     def features(image):
         low = torch.tanh(first(image))

@@ -142,3 +142,22 @@ def test_result_types():
     assert torch.result_type(tg.zeros(2, dtype=tg.int64), 1.0) is tg.float32
     assert torch.can_cast(tg.int64, tg.float32)
     assert not torch.can_cast(tg.float32, tg.int64)
+
+
+def test_modules_change_type_and_are_captured():
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(2, 3)
+    assert layer.type(torch.DoubleTensor).weight.dtype is tg.float64
+    assert layer.type(tg.float32).weight.dtype is tg.float32
+    assert layer.share_memory() is layer
+    x = tg.ones(1, 2)
+    expected = layer(x)
+    layer.compile()
+    assert tg.equal(layer(x), expected)
+    assert tg.equal(layer(x), expected)
+
+
+def test_the_old_check_of_closeness():
+    torch.testing.assert_allclose(tg.ones(2), tg.ones(2, dtype=tg.float64))
+    with pytest.raises(AssertionError):
+        torch.testing.assert_allclose(tg.ones(2), tg.zeros(2))
