@@ -1564,7 +1564,7 @@ _new: Any
 def wrap(array: Any, cls: builtins.type[Tensor]=...) -> Tensor:
     """Return a new tensor over `array`, without gradient, base or version."""
 
-def version_of(tensor: Tensor) -> list[builtins.int]:
+def version_of(tensor: Tensor) -> list[Any]:
     """Return the version counter, made when first asked for."""
 
 def spec_of(tensor: Tensor) -> TensorSpec:
