@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any, final
@@ -22,18 +21,23 @@ _LAYERS = "einops.layers.torch"
 
 
 @final
-class _Watched(Loader):
-    """A loader that does something more around a module's execution."""
+class _Watched:
+    """A loader that does something more around a module's execution.
+
+    Not derived from `importlib.abc`, whose import costs as much as ours.
+    """
 
     def __init__(self, loader: Any, run: Callable[[Any, ModuleType], None]) -> None:
         self._loader = loader
         self._run = run
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """Return what the other loader makes."""
         found: ModuleType | None = self._loader.create_module(spec)
         return found
 
     def exec_module(self, module: ModuleType) -> None:
+        """Run the module, and what there is to do around it."""
         self._run(self._loader, module)
 
     def __getattr__(self, name: str) -> Any:
@@ -41,7 +45,7 @@ class _Watched(Loader):
 
 
 @final
-class EinopsFinder(MetaPathFinder):
+class EinopsFinder:
     """Waits for einops to be imported."""
 
     def find_spec(
@@ -53,7 +57,8 @@ class EinopsFinder(MetaPathFinder):
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
             run = _run_backends if fullname == _BACKENDS else _run_layers
-            spec.loader = _Watched(spec.loader, run)
+            watched: Any = _Watched(spec.loader, run)
+            spec.loader = watched
         return spec
 
 
