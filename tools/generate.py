@@ -1,4 +1,4 @@
-"""Write what is made of the registry: the operator table and the stubs.
+"""Write what is made of the registry: two pages of tables, and the stubs.
 
 python -m tools.generate           write the files
 python -m tools.generate --check   say which are stale; exit status 1 if any is
@@ -11,11 +11,13 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from tools.compatibility import compatibility_page
 from tools.operator_table import operator_table
 from tools.stubs import package_stub, tensor_stub
 
 ROOT = Path(__file__).parents[1]
 FILES: dict[str, Callable[[], str]] = {
+    "docs/compatibility.md": compatibility_page,
     "docs/operators.md": operator_table,
     "tracegrad/__init__.pyi": package_stub,
     "tracegrad/dispatch/tensor.pyi": tensor_stub,

@@ -4,6 +4,7 @@ Importing the package loads eager mode. The compiler's floors, `nn` and `optim` 
 when they are first asked for.
 """
 
+import math as _math
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
@@ -37,9 +38,19 @@ from tracegrad.dtypes import DType as _DType
 from tracegrad.dtypes import get_default_dtype as get_default_dtype
 from tracegrad.dtypes import promote_types as promote_types
 from tracegrad.dtypes import set_default_dtype as set_default_dtype
+from tracegrad.interop import watch as _watch
+from tracegrad.numeric_limits import finfo as finfo
+from tracegrad.numeric_limits import iinfo as iinfo
+from tracegrad.ops.old_spellings import strided as strided
 from tracegrad.sizes import Size as Size
 
 __version__ = "0.1.0.dev0"
+
+e = _math.e
+inf = _math.inf
+nan = _math.nan
+newaxis = None
+pi = _math.pi
 
 globals().update({op.name: op.call for op in _OPERATORS.values() if op.public})
 globals().update({f.name: f.function for f in _FUNCTIONS.values()})
@@ -57,6 +68,8 @@ _LAZY = {
     "codegen": ("tracegrad.codegen", ""),
     "data": ("tracegrad.data", ""),
     "func": ("tracegrad.func", ""),
+    "accelerator": ("tracegrad.accelerator", ""),
+    "cuda": ("tracegrad.cuda", ""),
     "ir": ("tracegrad.ir", ""),
     "load": ("tracegrad.serialization", "load"),
     "array_api": ("tracegrad.array_api", ""),
@@ -107,3 +120,6 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY})
+
+
+_watch()

@@ -23,14 +23,19 @@ from tracegrad.dispatch.tensor import Tensor as Tensor
 from tracegrad.dtypes import get_default_dtype as get_default_dtype
 from tracegrad.dtypes import promote_types as promote_types
 from tracegrad.dtypes import set_default_dtype as set_default_dtype
+from tracegrad.numeric_limits import finfo as finfo
+from tracegrad.numeric_limits import iinfo as iinfo
+from tracegrad.ops.old_spellings import strided as strided
 from tracegrad.sizes import Size as Size
 from tracegrad.dtypes import DType as _DType
+from tracegrad import accelerator as accelerator
 from tracegrad import amp as amp
 from tracegrad import array_api as array_api
 from tracegrad.amp import autocast as autocast
 from tracegrad import backends as backends
 from tracegrad.amp.autocast_mode import clear_autocast_cache as clear_autocast_cache
 from tracegrad import codegen as codegen
+from tracegrad import cuda as cuda
 from tracegrad import data as data
 from tracegrad import func as func
 from tracegrad.amp import get_autocast_dtype as get_autocast_dtype
@@ -1210,6 +1215,30 @@ def xlogy(
     out: Tensor | None = ...,
 ) -> Tensor:
     """``input * log(other)``, which is 0 where `input` is 0 and `other` not NaN."""
+def BFloat16Tensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def BoolTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def ByteTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def CharTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def ComplexDoubleTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def ComplexFloatTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def DoubleTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def FloatTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def HalfTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def IntTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def LongTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
+def ShortTensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A constructor that makes tensors of one dtype, and knows them."""
 def absolute(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Distance of each element from 0; the smallest integer stays what it is."""
 def add(
@@ -1270,6 +1299,8 @@ def arange(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make the numbers from `start` to before `end`, a `step` apart."""
 def arccos(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
@@ -1359,6 +1390,8 @@ def bucketize(
     right: builtins.bool = ...,
 ) -> Tensor:
     """Return which of the intervals between `boundaries` each value is in."""
+def can_cast(from_: DType, to: DType) -> builtins.bool:
+    """Return whether a result of dtype `from_` may be stored in place as `to`."""
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Return all combinations of elements, one of each vector, as rows."""
 def cat(tensors: Any, dim: builtins.int = ..., *, out: Tensor | None = ...) -> Tensor:
@@ -1502,6 +1535,9 @@ def empty(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
+    memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor whose elements are not set; see `zeros` for the parameters."""
 def empty_like(
@@ -1510,6 +1546,9 @@ def empty_like(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
+    memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor that is not set, with the shape, dtype and device of `input`."""
 def equal(input: Tensor, other: Tensor) -> builtins.bool:
@@ -1523,6 +1562,8 @@ def eye(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make an `n` by `m` (or `n`) matrix with ones on the diagonal."""
 def feature_dropout(
@@ -1559,6 +1600,8 @@ def full(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor of one number."""
 def full_like(
@@ -1568,6 +1611,9 @@ def full_like(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
+    memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor of one number with the shape, dtype and device of `input`."""
 def gather(
@@ -1582,6 +1628,12 @@ def gelu(input: Any, approximate: str = ..., *, out: Tensor | None = ...) -> Ten
     """Return each element times the normal distribution's probability below it."""
 def ger(input: Tensor, vec2: Tensor) -> Tensor:
     """Return `outer`, under its name in BLAS."""
+def get_default_device() -> Any:
+    """Return the device where new tensors are made: the CPU."""
+def get_num_interop_threads() -> builtins.int:
+    """Return 1: operators run one after the other."""
+def get_num_threads() -> builtins.int:
+    """Return how many threads NumPy's BLAS may use: one per core it sees."""
 def get_rng_state() -> Tensor:
     """Return the default generator's state as a tensor of bytes."""
 def greater(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
@@ -1661,7 +1713,9 @@ def is_complex(input: Tensor) -> builtins.bool:
     """Return whether the dtype is complex."""
 def is_floating_point(input: Tensor) -> builtins.bool:
     """Return whether the dtype is a real floating type."""
-def is_tensor(obj: Any) -> builtins.bool:
+def is_nonzero(input: Tensor) -> builtins.bool:
+    """Return whether the only element is not zero."""
+def is_tensor(obj: Any, /) -> builtins.bool:
     """Return whether `obj` is a Tensor."""
 def kthvalue(
     input: Tensor,
@@ -1690,6 +1744,8 @@ def linspace(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make `steps` numbers at equal distances from `start` to `end`, both included."""
 def logit(
@@ -1708,6 +1764,8 @@ def logspace(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make `steps` powers of `base` with exponents from `start` to `end`."""
 def manual_seed(seed: builtins.int) -> Generator:
@@ -1829,6 +1887,8 @@ def ones(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor of ones; see `zeros` for the parameters."""
 def ones_like(
@@ -1837,6 +1897,9 @@ def ones_like(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
+    memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor of ones with the shape, dtype and device of `input`."""
 def positive(input: Tensor) -> Tensor:
@@ -1860,6 +1923,8 @@ def rand(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor of uniform draws from [0, 1)."""
 def rand_like(
@@ -1869,6 +1934,9 @@ def rand_like(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
+    memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor of uniform draws from [0, 1) in the shape of `input`."""
 def randint(
@@ -1880,6 +1948,8 @@ def randint(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor of integers drawn from [low, high)."""
 def randint_like(
@@ -1891,6 +1961,9 @@ def randint_like(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
+    memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor of integers from [low, high) in the shape and dtype of `input`."""
 def randn(
@@ -1899,6 +1972,8 @@ def randn(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor of draws from the standard normal distribution; see `rand`."""
 def randn_like(
@@ -1908,6 +1983,9 @@ def randn_like(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
+    memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor of standard normal draws in the shape of `input`."""
 def randperm(
@@ -1917,6 +1995,8 @@ def randperm(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor of the numbers below `n` in random order, in int64."""
 def ravel(input: Tensor) -> Tensor:
@@ -1949,6 +2029,8 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     """Return the elements in another shape: a view where possible, else a copy."""
 def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` in the shape of `other`."""
+def result_type(tensor: Any, other: Any, /) -> DType:
+    """Return the dtype of an arithmetic result of two tensors or numbers."""
 def rot90(
     input: Tensor,
     k: builtins.int = ...,
@@ -1978,6 +2060,8 @@ def scalar_tensor(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor without dimensions, of the default floating dtype."""
 def scatter(
@@ -2021,6 +2105,14 @@ def selu(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Return the scaled exponential unit, which keeps mean 0 and variance 1."""
+def set_default_device(device: Any) -> None:
+    """Accept the CPU, where new tensors are made; name other devices at each call."""
+def set_default_tensor_type(t: Any, /) -> None:
+    """Set the default dtype by the old name of a tensor type."""
+def set_num_interop_threads(int: builtins.int) -> None:
+    """Do nothing: operators run one after the other."""
+def set_num_threads(int: builtins.int) -> None:
+    """Accept a number of threads."""
 def set_rng_state(new_state: Any) -> None:
     """Continue the default generator from a state of `get_rng_state`, or PyTorch's."""
 def silu(
@@ -2045,7 +2137,7 @@ def sort(
     stable: builtins.bool = ...,
 ) -> ValuesIndices:
     """Return the elements in order along `dim`, and where they were."""
-def split(input: Tensor, split_size_or_sections: Any, dim: builtins.int = ...) -> Any:
+def split(tensor: Tensor, split_size_or_sections: Any, dim: builtins.int = ...) -> Any:
     """Return parts along a dimension, as views."""
 def std(
     input: Tensor,
@@ -2164,6 +2256,8 @@ def triu_indices(
     """Make the row and column indices of the upper triangle, shape (2, n)."""
 def true_divide(input: Any, other: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return ``input / other``, floating also for integers."""
+def typename(obj: Any, /) -> str:
+    """Return the name of an object's type, for tensors with their dtype."""
 def unflatten(input: Tensor, dim: builtins.int, sizes: Any) -> Tensor:
     """Return dimension `dim` split into `sizes`, of which one may be -1."""
 def unique(
@@ -2213,6 +2307,8 @@ def zeros(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make a tensor of zeros."""
 def zeros_like(
@@ -2221,5 +2317,8 @@ def zeros_like(
     dtype: DType | None = ...,
     device: Device | str | None = ...,
     requires_grad: builtins.bool = ...,
+    layout: Any = ...,
+    pin_memory: builtins.bool = ...,
+    memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor of zeros with the shape, dtype and device of `input`."""

@@ -214,19 +214,17 @@ def get_default_dtype() -> DType:
     return _defaults.floating
 
 
-def set_default_dtype(dtype: DType) -> None:
+def set_default_dtype(d: DType, /) -> None:
     """Set the dtype that Python floats and integer divisions take.
 
     Raises
     ------
     DTypeError
-        If `dtype` is not a floating dtype.
+        If `d` is not a floating dtype.
     """
-    given = dtype_given(dtype, "set_default_dtype(): dtype")
+    given = dtype_given(d, "set_default_dtype(): dtype")
     if given is None or given not in FLOATING:
-        raise DTypeError(
-            f"set_default_dtype(): the dtype must be floating, not {dtype}"
-        )
+        raise DTypeError(f"set_default_dtype(): the dtype must be floating, not {d}")
     _defaults.floating = given
 
 
@@ -270,7 +268,7 @@ def _promote(a: DType, b: DType) -> DType:
 _PROMOTED = {(a, b): _promote(a, b) for a in ALL for b in ALL}
 
 
-def promote_types(a: DType, b: DType) -> DType:
+def promote_types(type1: DType, type2: DType) -> DType:
     """Return the smallest dtype that both dtypes fit in, by PyTorch's table.
 
     Examples
@@ -284,9 +282,9 @@ def promote_types(a: DType, b: DType) -> DType:
         If one of them is no dtype.
     """
     try:
-        return _PROMOTED[a, b]
+        return _PROMOTED[type1, type2]
     except (KeyError, TypeError):
-        given: tuple[Any, Any] = (a, b)
+        given: tuple[Any, Any] = (type1, type2)
         wrong = next(d for d in given if not isinstance(d, DType))
         raise ArgumentTypeError(
             "promote_types() takes dtypes such as tracegrad.float32, not "

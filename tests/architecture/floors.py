@@ -40,6 +40,7 @@ _0 = (
     "errors",
     "config",
     "dtypes",
+    "numeric_limits",
     "device",
     "spec",
     "location",
@@ -50,6 +51,7 @@ _1 = ("dispatch",)
 _2 = ("ops",)
 _3 = ("ir", "autograd")
 _USERS = (
+    "accelerator interop "
     "nn optim data export testing linalg fft special distributions amp serialization "
     "cuda debug library array_api return_types utils profiler multiprocessing "
     "backends"

@@ -182,9 +182,9 @@ def test_layers_in_place():
     assert x.tolist() == [0.0, 2.0]
 
 
-def test_losses_refuse_old_names():
-    with pytest.raises(ArgumentError, match="old names"):
-        nn.MSELoss(size_average=True)
+def test_losses_warn_of_old_names():
+    with pytest.warns(UserWarning, match="old names"):
+        assert nn.MSELoss(size_average=False).reduction == "sum"
 
 
 def test_clipping():

@@ -361,11 +361,14 @@ def released(entry: Node) -> GradientError:
 
 def written_since(entry: Node, saved: SavedTensor | KeptTensor) -> GradientError:
     """Return the error for a saved tensor that was written in place."""
+    written = saved.version[1] if len(saved.version) > 1 else None
     return GradientError(
         f"{entry.name()}: a tensor that backward needs (shape "
-        f"{list(saved.array.shape)}) was written in place since; it is at version "
+        f"{list(saved.array.shape)}) was written in place since"
+        f"{f', at {written}' if written else ''}; it is at version "
         f"{saved.version[0]}, was saved at version {saved.count}; "
-        "write into a clone() instead"
+        "write into a clone() instead, or run under autograd.detect_anomaly() to see "
+        "the line that saved it too"
     )
 
 

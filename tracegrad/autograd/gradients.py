@@ -26,6 +26,7 @@ def backward(
     grad_tensors: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    grad_variables: Any = None,
     inputs: Any = None,
 ) -> None:
     """Add the gradients of `tensors` to the ``.grad`` of the leaves.
@@ -39,6 +40,8 @@ def backward(
         Keep what was saved, for another backward; as `create_graph` if not given.
     create_graph : bool
         Put the gradients on the tape too.
+    grad_variables : Tensor or sequence, optional
+        The old name of `grad_tensors`.
     inputs : Tensor or sequence of Tensor, optional
         Fill the ``.grad`` of these only.
 
@@ -57,7 +60,7 @@ def backward(
     """
     _check_outside_transforms("backward()")
     roots = _as_tuple("tensors", tensors)
-    seeds = _seeds(roots, grad_tensors)
+    seeds = _seeds(roots, grad_variables if grad_tensors is None else grad_tensors)
     edges = [_edge_of_root(root) for root in roots]
     wanted = None if inputs is None else _as_tuple("inputs", inputs)
     if wanted == ():
@@ -95,6 +98,7 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
@@ -108,6 +112,8 @@ def grad(
         The cotangents; 1 for outputs of one element.
     retain_graph, create_graph : bool
         As for `backward`.
+    only_inputs : bool
+        An old option, which must stay True.
     allow_unused : bool, optional
         Give None for an input that does not lead to an output.
     is_grads_batched : bool
@@ -128,6 +134,10 @@ def grad(
     (tensor(6.),)
     """
     _check_outside_transforms("autograd.grad()")
+    if not only_inputs:
+        raise ArgumentError(
+            "grad(): only_inputs=False is an old option; use backward() to fill .grad"
+        )
     if is_grads_batched:
         raise ArgumentError("grad(): is_grads_batched is not supported; use func.vmap")
     if materialize_grads and allow_unused is False:
@@ -266,7 +276,7 @@ def _tensor_backward(
     inputs: Any = None,
 ) -> None:
     """Add the gradients of this tensor to the ``.grad`` of the leaves."""
-    backward(self, gradient, retain_graph, create_graph, inputs)
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 Tensor.backward = public_form(_tensor_backward, "backward")  # type: ignore[attr-defined]

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from tracegrad.dispatch.operator import Plan
 
 # A version counter: one integer, shared by a base, its views and its detached
-# aliases. A list, because making one costs a fifth of an object.
-Version: TypeAlias = list[int]
+# aliases; behind it, once it was written under grad, where that was. A list, because
+# making one costs a fifth of an object.
+Version: TypeAlias = list[Any]
 
 
 @final
-class _InferenceVersion(list[int]):
+class _InferenceVersion(list[Any]):
     """The version of all tensors made in inference mode: there is none."""
 
     def __getitem__(self, index: Any) -> Any:

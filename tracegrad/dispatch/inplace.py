@@ -47,6 +47,7 @@ from tracegrad.errors import (
     NoDataError,
     ShapeError,
 )
+from tracegrad.location import here
 
 
 def apply_inplace(
@@ -238,6 +239,9 @@ def _write_memory(target: Tensor, value: Tensor) -> None:
     version = version_of(target)
     if version is not INFERENCE:
         version[0] += 1
+        if thread.grad_enabled:
+            # For the error of a backward that needs what was there.
+            version[1:] = [here()]
         _resave_result(target, value, version)
 
 

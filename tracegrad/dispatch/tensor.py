@@ -259,7 +259,7 @@ class Tensor:
     @property
     def _version(self) -> int:
         """How often its memory was written by tracegrad."""
-        return version_of(self)[0]
+        return int(version_of(self)[0])
 
     def is_inference(self) -> bool:
         """Return whether it was made in inference mode."""

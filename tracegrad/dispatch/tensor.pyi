@@ -779,6 +779,8 @@ class Tensor:
         """Whether `input` is greater than or equal to `other`, element by element."""
     def ger(self, vec2: Tensor) -> Tensor:
         """Return `outer`, under its name in BLAS."""
+    def get_device(self) -> builtins.int:
+        """Return the number of its device, -1 for the CPU."""
     def greater(self, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
         """Whether `input` is greater than `other`, element by element."""
     def greater_(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -845,10 +847,36 @@ class Tensor:
         """Sums of products over the last dimension of both; scales by a 0-dim tensor."""
     def int(self) -> Tensor:
         """Return the tensor as int32: itself if it has that dtype."""
+    def is_conj(self) -> builtins.bool:
+        """Return False: conjugation is computed, not noted."""
+    @property
+    def is_mkldnn(self) -> Any: ...
+    @property
+    def is_mps(self) -> Any: ...
+    def is_neg(self) -> builtins.bool:
+        """Return False: negation is computed, not noted."""
+    @property
+    def is_nested(self) -> Any: ...
+    def is_nonzero(self) -> builtins.bool:
+        """Return whether the only element is not zero."""
+    def is_pinned(self, device: Any = ...) -> builtins.bool:
+        """Return False."""
+    @property
+    def is_quantized(self) -> Any: ...
     def is_same_size(self, other: Tensor) -> builtins.bool:
         """Return whether both have one shape."""
     def is_set_to(self, tensor: Tensor) -> builtins.bool:
         """Return whether both are the same elements of the same memory."""
+    def is_shared(self) -> builtins.bool:
+        """Return False: processes get copies."""
+    def is_signed(self) -> builtins.bool:
+        """Return whether the dtype can hold negative values."""
+    @property
+    def is_sparse(self) -> Any: ...
+    @property
+    def is_sparse_csr(self) -> Any: ...
+    @property
+    def is_xpu(self) -> Any: ...
     def isclose(
         self,
         other: Tensor | complex,
@@ -869,6 +897,9 @@ class Tensor:
         """Whether each element is infinity with a plus sign."""
     def isreal(self) -> Tensor:
         """Whether the imaginary part of each element is zero."""
+    @property
+    def itemsize(self) -> builtins.int:
+        """Return the size of one element, in bytes."""
     def kron(self, other: Tensor | complex) -> Tensor:
         """Kronecker product: each element of `input` times the whole of `other`."""
     def kthvalue(
@@ -878,6 +909,8 @@ class Tensor:
         keepdim: builtins.bool = ...,
     ) -> ValuesIndices:
         """Return the `k`-th smallest element along `dim` (from 1), and where it is."""
+    @property
+    def layout(self) -> Any: ...
     def ldexp(self, other: Tensor | complex) -> Tensor:
         """``input * 2 ** other``."""
     def le(self, other: Tensor | complex) -> Tensor:
@@ -1099,6 +1132,8 @@ class Tensor:
         """Write the result of `negative` into this tensor."""
     def nelement(self) -> builtins.int:
         """Return the number of elements."""
+    def new(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Make a tensor of this dtype of data, or of a shape (then it is not set)."""
     def new_empty(self, *sizes: Any, **options: Any) -> Tensor:
         """Make a tensor that is not set, with this tensor's dtype and device."""
     def new_full(self, size: Any, fill_value: Any, **options: Any) -> Tensor:
@@ -1142,6 +1177,8 @@ class Tensor:
         """Products of each element of one vector with each of another."""
     def permute(self, *dims: builtins.int) -> Tensor:
         """The dimensions in another order."""
+    def pin_memory(self, device: Any = ...) -> Tensor:
+        """Return the tensor itself: memory is pinned for a CUDA device, in transfers."""
     def positive(self) -> Tensor:
         """Return `input` itself, as ``+input`` does."""
     def pow(self, exponent: Any, *, out: Tensor | None = ...) -> Tensor:
@@ -1197,6 +1234,8 @@ class Tensor:
         """One divided by each element."""
     def reciprocal_(self) -> Tensor:
         """One divided by each element."""
+    def record_stream(self, stream: Any) -> None:
+        """Do nothing: CuPy's memory pool follows its own streams."""
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Call ``hook(gradient)`` whenever the gradient of this tensor is known."""
     def register_post_accumulate_grad_hook(
@@ -1226,6 +1265,14 @@ class Tensor:
         """Return the elements in another shape: a view where possible, else a copy."""
     def reshape_as(self, other: Tensor) -> Tensor:
         """Return `input` in the shape of `other`."""
+    def resize(self, *sizes: Any) -> Tensor:
+        """Return the elements in another shape of as many elements."""
+    def resize_(self, *sizes: Any, memory_format: Any = ...) -> Tensor:
+        """Change the shape in place; elements keep their order, new ones are not set."""
+    def resolve_conj(self) -> Tensor:
+        """Return the tensor itself: conjugation is computed, not noted."""
+    def resolve_neg(self) -> Tensor:
+        """Return the tensor itself: negation is computed, not noted."""
     def retain_grad(self) -> None:
         """Let backward fill ``.grad`` of this tensor though it is no leaf."""
     def roll(
@@ -1287,10 +1334,14 @@ class Tensor:
         """One place along a dimension, which disappears."""
     def selu_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `selu` into this tensor."""
+    def set_(self, source: Any = ...) -> Tensor:
+        """Let this tensor stand for the memory of another one."""
     def sgn(self) -> Tensor:
         """Sign of each element; of a complex one, the direction, with length 1."""
     def sgn_(self) -> Tensor:
         """Sign of each element; of a complex one, the direction, with length 1."""
+    def share_memory_(self) -> Tensor:
+        """Return the tensor itself: processes get copies."""
     def short(self) -> Tensor:
         """Return the tensor as int16: itself if it has that dtype."""
     def sigmoid(self) -> Tensor:
@@ -1354,6 +1405,8 @@ class Tensor:
         correction: builtins.float | None = ...,
     ) -> Tensor:
         """Return the standard deviation over dimensions; see `var` for the parameters."""
+    def storage(self) -> Any:
+        """Return the memory of the tensor, as `untyped_storage` does."""
     def storage_offset(self) -> builtins.int:
         """Return how many elements lie before the first one in its storage."""
     def sub(self, other: Any, *, alpha: Any = ..., out: Tensor | None = ...) -> Tensor:
@@ -1411,6 +1464,10 @@ class Tensor:
         copy: builtins.bool = ...,
     ) -> Tensor:
         """Return the tensor with another dtype or device: itself if nothing changes."""
+    def to_dense(self, dtype: DType | None = ...) -> Tensor:
+        """Return the tensor itself, or in another dtype: it is dense."""
+    def to_sparse(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Refuse."""
     def topk(
         self,
         k: builtins.int,
@@ -1522,7 +1579,7 @@ _new: Any
 def wrap(array: Any, cls: builtins.type[Tensor]=...) -> Tensor:
     """Return a new tensor over `array`, without gradient, base or version."""
 
-def version_of(tensor: Tensor) -> list[builtins.int]:
+def version_of(tensor: Tensor) -> list[Any]:
     """Return the version counter, made when first asked for."""
 
 def spec_of(tensor: Tensor) -> TensorSpec:

@@ -7,6 +7,7 @@ from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS
 from tracegrad.dispatch.operator import public_forms as _public_forms
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import NotSupportedError
+from tracegrad.nn.old_reductions import taking_old_names as _taking_old_names
 from tracegrad.ops.columns import fold_columns as fold
 from tracegrad.ops.columns import unfold_columns as unfold
 from tracegrad.ops.contraction import linear
@@ -246,6 +247,15 @@ __all__ = [
     "triplet_margin_loss",
     "unfold",
 ]
+
+_WITH_OLD_NAMES = (
+    "binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss "
+    "cross_entropy hinge_embedding_loss kl_div l1_loss margin_ranking_loss mse_loss "
+    "nll_loss poisson_nll_loss smooth_l1_loss soft_margin_loss triplet_margin_loss"
+)
+globals().update(
+    {name: _taking_old_names(globals()[name]) for name in _WITH_OLD_NAMES.split()}
+)
 
 # The modules of operators export what they call themselves, without words for users.
 globals().update(_public_forms(globals(), __all__))

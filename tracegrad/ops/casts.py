@@ -250,14 +250,15 @@ def type_(self: Tensor, dtype: DType | str | None = None) -> Any:
         If there is no such dtype.
     """
     if dtype is None:
-        return f"torch.{_TYPE_NAMES.get(self.dtype.name, self.dtype.name)}Tensor"
+        return f"torch.{TYPE_NAMES.get(self.dtype.name, self.dtype.name)}Tensor"
     if isinstance(dtype, str):
         wanted = dtype.rpartition(".")[2].removesuffix("Tensor").lower()
         dtype = dtype_named({"byte": "uint8", "char": "int8"}.get(wanted, wanted))
-    return as_dtype(self, dtype)
+    # FloatTensor and the others stand for their dtypes.
+    return as_dtype(self, getattr(dtype, "dtype", dtype))
 
 
-_TYPE_NAMES = {
+TYPE_NAMES = {
     "bool": "Bool",
     "uint8": "Byte",
     "int8": "Char",

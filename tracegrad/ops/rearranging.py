@@ -377,7 +377,7 @@ def numel(input: Tensor) -> int:
 
 
 @public_function(method=False)
-def is_tensor(obj: Any) -> bool:
+def is_tensor(obj: Any, /) -> bool:
     """Return whether `obj` is a Tensor."""
     return isinstance(obj, Tensor)
 

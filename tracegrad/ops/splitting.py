@@ -85,12 +85,12 @@ split_with_sizes.vjp(input=_split_vjp)
 
 
 @public_function()
-def split(input: Tensor, split_size_or_sections: Any, dim: int = 0) -> Any:
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> Any:
     """Return parts along a dimension, as views.
 
     Parameters
     ----------
-    input : Tensor, shape (...)
+    tensor : Tensor, shape (...)
     split_size_or_sections : int or sequence of int
         The size of each part (the last may be smaller), or all their sizes.
     dim : int
@@ -101,14 +101,14 @@ def split(input: Tensor, split_size_or_sections: Any, dim: int = 0) -> Any:
         If the sizes do not add up, or the tensor has no dimension.
     """
     if not isinstance(split_size_or_sections, int):
-        return split_with_sizes(input, tuple(split_size_or_sections), dim)
+        return split_with_sizes(tensor, tuple(split_size_or_sections), dim)
     size = split_size_or_sections
-    if input.ndim == 0:
+    if tensor.ndim == 0:
         raise ShapeError("split: a 0-dim tensor has no dimension to split")
-    length = input._array.shape[canonical_dim("split", dim, input.ndim)]
+    length = tensor._array.shape[canonical_dim("split", dim, tensor.ndim)]
     if size < 0 or (size == 0 and length > 0):
         raise ShapeError(f"split: the size of a part must be positive, it is {size}")
-    return split_with_sizes(input, _equal_parts(length, size), dim)
+    return split_with_sizes(tensor, _equal_parts(length, size), dim)
 
 
 def _equal_parts(length: int, size: int) -> tuple[int, ...]:

@@ -181,3 +181,39 @@ def _report(left: Any, right: Any, close: Any, rtol: float, atol: float) -> str:
         f"{tuple(map(int, place))} (up to {atol} allowed)\n"
         f"Relative difference there: {relative[place]} (up to {rtol} allowed)"
     )
+
+
+def assert_allclose(
+    actual: Any,
+    expected: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: str = "",
+) -> None:
+    """Check values as `assert_close` does, whatever the dtypes: its old name.
+
+    Parameters
+    ----------
+    actual, expected : Tensor, or what a tensor can be made of
+    rtol, atol : float, optional
+        Both or neither.
+    equal_nan : bool
+    msg : str
+        Said instead of our own words.
+
+    Raises
+    ------
+    AssertionError
+        If they are not close.
+    """
+    assert_close(
+        actual,
+        expected,
+        rtol=rtol,
+        atol=atol,
+        equal_nan=equal_nan,
+        check_device=False,
+        check_dtype=False,
+        msg=msg or None,
+    )

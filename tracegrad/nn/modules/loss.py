@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentError
 from tracegrad.nn import functional
 from tracegrad.nn.modules.module import Module
+from tracegrad.nn.old_reductions import reduction_of
 
 
 class _Loss(Module):
@@ -16,26 +16,16 @@ class _Loss(Module):
     Parameters
     ----------
     size_average, reduce
-        Old names of `reduction`; only None is accepted.
+        Old names of `reduction`.
     reduction : str
         ``"none"``, ``"mean"`` or ``"sum"``.
-
-    Raises
-    ------
-    ArgumentError
-        If an old name is used.
     """
 
     def __init__(
         self, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
     ) -> None:
         super().__init__()
-        if size_average is not None or reduce is not None:
-            raise ArgumentError(
-                "size_average and reduce are old names: give reduction='none', 'mean' "
-                "or 'sum' instead"
-            )
-        self.reduction = reduction
+        self.reduction = reduction_of(size_average, reduce, reduction)
 
 
 class L1Loss(_Loss):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import tracegrad as tg
 from tracegrad.device import Device
 from tracegrad.dispatch.constructors import check_constructor
 from tracegrad.dispatch.tensor import Parameter, Tensor
@@ -247,6 +248,21 @@ class Module(ModuleNaming, ModuleState):
     def cuda(self: Self, device: Any = None) -> Self:
         """Move parameters and buffers to a CUDA device."""
         return self.to("cuda" if device is None else f"cuda:{device}")
+
+    def type(self: Self, dst_type: Any) -> Self:
+        """Convert floating parameters and buffers to a dtype, or a type of tensors."""
+        return self._apply(lambda tensor: tensor.type(dst_type))  # type: ignore[attr-defined]
+
+    def share_memory(self: Self) -> Self:
+        """Return the module itself: processes get copies."""
+        return self
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Let `forward` be captured by `tracegrad.trace` from now on.
+
+        The arguments are those of PyTorch's compiler, and are not needed here.
+        """
+        self.__dict__["forward"] = tg.trace(self.forward)
 
     def _apply(
         self: Self, fn: Callable[[Tensor], Tensor], recurse: bool = True

@@ -1,0 +1,1 @@
+"""What ``torch.backends`` and ``torch.mps`` answer: honestly, and mostly no."""
