@@ -113,6 +113,7 @@ def test_captured_gradient(operator: OpDef) -> None:
 NO_EXAMPLES = {
     "graft": "the value of one operand, the gradient of the other: tests/tensor",
     "hooked": "calls a Python function: tests/autograd",
+    "to_device": "from one device to another: tests/cuda, tests/backends",
 }
 
 
