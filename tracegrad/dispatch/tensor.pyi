@@ -1466,7 +1466,7 @@ class Tensor:
         """Return the tensor with another dtype or device: itself if nothing changes."""
     def to_dense(self, dtype: DType | None = ...) -> Tensor:
         """Return the tensor itself, or in another dtype: it is dense."""
-    def to_sparse(self, *args: Any, **kwargs: Any) -> Tensor:
+    def to_sparse(self, *sizes: Any) -> Tensor:
         """Refuse."""
     def topk(
         self,

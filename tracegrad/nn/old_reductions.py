@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable
 from typing import Any
+
+from tracegrad.location import warn
 
 _OLD = ("size_average", "reduce")
 # Old names stand before `reduction`, but in these the first stands further to the left.
@@ -33,10 +34,7 @@ def reduction_of(size_average: Any, reduce: Any, reduction: str) -> str:
         return reduction
     joined = "sum" if size_average is False else "mean"
     found = "none" if reduce is False else joined
-    warnings.warn(
-        f"size_average and reduce are old names; give reduction={found!r}",
-        stacklevel=3,
-    )
+    warn(f"size_average and reduce are old names; give reduction={found!r}")
     return found
 
 

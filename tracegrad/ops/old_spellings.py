@@ -188,7 +188,7 @@ def to_dense(self: Tensor, dtype: DType | None = None) -> Tensor:
 
 
 @_attach
-def to_sparse(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+def to_sparse(self: Tensor, *sizes: Any) -> Tensor:
     """Refuse.
 
     Raises
