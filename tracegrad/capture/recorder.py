@@ -17,6 +17,7 @@ from tracegrad.capture.memory import (
     Place,
     Storage,
     is_foreign,
+    overlaps_itself,
     place_of,
     same_region,
     share_memory,
@@ -347,6 +348,8 @@ class OperatorRecorder:
         if storage.input is not None and len({p[:4] for p in storage.regions}) > 1:
             self.fail("two inputs share part of their memory and one is written")
             return
+        if overlaps_itself(storage.base_place):
+            raise UnknownTensorError("into an expanded tensor, of which it is a part")
         base, root = base_of(target), storage.root()
         tracked = root is not None and root._node is not None
         seen = thread.grad_enabled and (carries or base._node is not None)
@@ -363,6 +366,7 @@ class OperatorRecorder:
             carrying = id(base) if carries or place[4] else 0
             self._know((*place[:4], carrying), value, storage)
         self._count(version_of(target))
+        self.tape.wrote(target._array, version_of(target))
         if storage.input is not None:
             self._written[storage.input] = self.origin.here()
 
