@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -140,3 +142,35 @@ def test_constants_beside_numbers_that_change(numbers: Any, dtype: Any) -> None:
         return x * number, x + places.sum(), tg.tensor([number, 1.0])
 
     compare_calls(function, lambda: [[tg.ones(2), number] for number in numbers])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [True, 2j, np.float32(2), np.float64(2), Fraction(1, 2), Decimal(2), "ab", None],
+    ids=repr,
+)
+@pytest.mark.parametrize("first", [2, 0.5])
+def test_arithmetic_of_numbers_that_change_with_any_other(
+    first: float, other: Any
+) -> None:
+    def function(x: tg.Tensor, number: float) -> Any:
+        found = []
+        for operate in (
+            lambda a, b: a + b,
+            lambda a, b: a * b,
+            lambda a, b: a - b,
+            lambda a, b: a / b,
+            lambda a, b: a // b,
+            lambda a, b: a % b,
+            lambda a, b: a**b,
+        ):
+            for pair in ((number, other), (other, number)):
+                try:
+                    result = operate(*pair)
+                except TypeError as error:
+                    result = str(error)
+                found.append((type(result).__name__, str(result)))
+        return x * number, found
+
+    calls = [first, first + 1, first + 2, first + 4]
+    compare_calls(function, lambda: [[tg.ones(2), number] for number in calls])
