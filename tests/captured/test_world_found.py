@@ -174,3 +174,127 @@ def test_arithmetic_of_numbers_that_change_with_any_other(
 
     calls = [first, first + 1, first + 2, first + 4]
     compare_calls(function, lambda: [[tg.ones(2), number] for number in calls])
+
+
+def _pointwise(w: tg.Tensor) -> tg.Tensor:
+    with tg.no_grad():
+        y = w * 2
+    return y * w
+
+
+def _view(w: tg.Tensor) -> tg.Tensor:
+    with tg.no_grad():
+        y = w[:]
+    return y * w
+
+
+def _view_of_inner(w: tg.Tensor) -> tg.Tensor:
+    y = w * 1
+    with tg.no_grad():
+        z = y.view(3, 1)
+    return z[:, 0] * w + y
+
+
+def _several_results(w: tg.Tensor) -> tg.Tensor:
+    with tg.no_grad():
+        first, *_ = w.unbind(0)
+        rows = w.expand(2, 3)
+    return first * w + rows[0]
+
+
+def _several_operands(w: tg.Tensor) -> tg.Tensor:
+    with tg.no_grad():
+        y = tg.stack([w, w * 3])
+    return (y * w).sum(0)
+
+
+def _same_object(w: tg.Tensor) -> tg.Tensor:
+    y = w * 2
+    with tg.no_grad():
+        z = y.contiguous()
+    return z * w
+
+
+def _grad_again_inside(w: tg.Tensor) -> tg.Tensor:
+    with tg.no_grad():
+        y = w * 2
+        with tg.enable_grad():
+            z = w * 3
+    return y * z
+
+
+def _decorated(w: tg.Tensor) -> tg.Tensor:
+    @tg.no_grad()
+    def target(x: tg.Tensor) -> tg.Tensor:
+        return x.softmax(0)
+
+    return target(w) * w
+
+
+def _switched(w: tg.Tensor) -> tg.Tensor:
+    tg.set_grad_enabled(False)
+    y = w.exp()
+    tg.set_grad_enabled(True)
+    return y * w
+
+
+def _written(w: tg.Tensor) -> tg.Tensor:
+    y = w * 2
+    with tg.no_grad():
+        y.mul_(w)
+    return y * w
+
+
+def _grads_inside(w: tg.Tensor) -> tg.Tensor:
+    (w**3).sum().backward()
+    assert w.grad is not None
+    return w.grad * w
+
+
+def _grads_with_graph(w: tg.Tensor) -> tg.Tensor:
+    (grad,) = tg.autograd.grad((w**3).sum(), w, create_graph=True)
+    with tg.no_grad():
+        constant = grad * 1
+    return grad * constant
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        _pointwise, _view, _view_of_inner, _several_results, _several_operands,
+        _same_object, _grad_again_inside, _decorated, _switched, _written,
+        _grads_inside, _grads_with_graph,
+    ],
+)  # fmt: skip
+def test_what_no_grad_made_inside_is_constant_for_backward(function: Any) -> None:
+    def make() -> Any:
+        return [[tg.tensor([0.5, 1.0, 2.0], requires_grad=True)] for _ in range(3)]
+
+    compare_calls(function, make, backward=True)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b: a * 2,
+        lambda a, b: (a * 2, b * 3),
+        lambda a, b: a[1:] * 2 + b[1:],
+        lambda a, b: (b[1:], a[1:] * 2),
+    ],
+)
+def test_inputs_shared_memory_when_recorded_and_no_longer(function: Any) -> None:
+    def make() -> Any:
+        base, other = tg.arange(4.0), tg.full((4,), 7.0)
+        together = [base[:], base[:]]
+        return [together, together, [base[:], other[:]], [other[:], base[:]], together]
+
+    compare_calls(function, make)
+
+
+def test_a_view_in_a_composite_is_one_that_may_be_written() -> None:
+    def function(x: tg.Tensor) -> tg.Tensor:
+        y = x * 1
+        y.reshape(2, 2).flatten()[1:].mul_(3)
+        return y
+
+    assert ran(compare_calls(function, lambda: [[tg.ones(4)]] * 3))
