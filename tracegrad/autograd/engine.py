@@ -150,9 +150,15 @@ class Pass:
             if entry.hooks is not None or self.capture is not None:
                 ct = self._seen(entry, ct)
             if entry.__class__ is not LeafEntry:
-                self._visit(entry, ct)
+                if self.needed is None or self._leads_on(entry):
+                    self._visit(entry, ct)
             elif self.fills:
                 self._accumulate(entry, ct)
+
+    def _leads_on(self, entry: Any) -> bool:
+        """Return whether a gradient that is wanted lies behind an entry."""
+        needed: Any = self.needed
+        return any(e is not None and is_wanted(e, needed) for e in flat_edges(entry))
 
     def _seen(self, entry: Any, ct: Any) -> Any:
         """Show a total cotangent to hooks and to the caller."""
@@ -261,7 +267,8 @@ class Pass:
 
     def _accumulate(self, entry: LeafEntry, ct: Tensor) -> None:
         leaf = entry.leaf()
-        if leaf is None:
+        # It may have been told since that it requires none.
+        if leaf is None or not leaf.requires_grad:
             return
         before = leaf.grad
         if before is None:

@@ -81,7 +81,9 @@ def backward(
     run.start(edges, seeds)
     for (entry, index), tensor in zip(keys, wanted, strict=True):
         found = run.captured.get((entry, index))
-        if entry.__class__ is not LeafEntry and found is not None:
+        is_leaf = entry.__class__ is LeafEntry
+        # A retained gradient was filled on the way.
+        if not (is_leaf or found is None or tensor.retains_grad):
             _fill(tensor, found, create_graph)
 
 

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
+import numpy as np
+
 from tracegrad.dispatch.extents import address_of, may_share_memory
 from tracegrad.dispatch.storage import owner_of
 from tracegrad.ir.graph import Value
@@ -70,6 +72,21 @@ def place_of(array: Any, tape: int) -> Place:
 def same_region(a: Place, b: Place) -> bool:
     """Return whether two places are one, whatever carries gradient."""
     return a[:4] == b[:4]
+
+
+def overlaps_itself(place: Place) -> bool:
+    """Return whether several elements may lie in one place, as in expanded tensors."""
+    _, shape, strides, dtype, _ = place
+    covered = np.dtype(dtype).itemsize
+    for stride, size in sorted(
+        (abs(stride), size)
+        for size, stride in zip(shape, strides, strict=True)
+        if size != 1
+    ):
+        if stride < covered:
+            return True
+        covered = stride * size
+    return False
 
 
 def is_foreign(owner: Any) -> bool:

@@ -165,12 +165,14 @@ def _source(value: Any) -> Any:
 
 def _arithmetic(function: Callable[..., Any], swapped: bool) -> Callable[..., Any]:
     def method(self: Any, *others: Any) -> Any:
-        if any(type(plain(o)) not in (int, float) for o in others):
-            # A tensor's operator takes the stand-in itself; a list's takes the value.
-            if not any(hasattr(o, "_array") for o in others):
-                self.pin()
-            return NotImplemented
         args = (*others, self) if swapped else (self, *others)
+        if any(type(plain(o)) not in (int, float) for o in others):
+            if any(hasattr(o, "_array") for o in others):
+                # A tensor's operator takes the stand-in itself.
+                return NotImplemented
+            self.pin()
+            # With the number itself: NumPy, for one, gives subclasses other dtypes.
+            return function(*map(plain, args))
         value = function(*map(plain, args))
         if self.owner is None or type(value) not in (int, float):
             return value

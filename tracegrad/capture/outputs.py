@@ -159,7 +159,7 @@ class Flattening:
 
     def _container(self, result: Any) -> Build:
         kind = type(result)
-        if result == () and kind is tuple:
+        if kind is tuple and not result:
             return lambda given: ()
         if self._is_outside(result):
             raise CannotReturnError(

@@ -17,6 +17,7 @@ from tracegrad.capture.memory import (
     Place,
     Storage,
     is_foreign,
+    overlaps_itself,
     place_of,
     same_region,
     share_memory,
@@ -90,6 +91,7 @@ class OperatorRecorder:
         # By the identity of version counters: how often writes advanced them.
         self._bumps: dict[int, int] = {}
         self._written: dict[Value, Location | None] = {}
+        self._detached: dict[Value, Value] = {}
         self._kept: list[Any] = []
         # The last value that each of the user's instructions made, with the name of
         # the variable that takes it.
@@ -212,7 +214,19 @@ class OperatorRecorder:
 
     def detached(self, value: Value) -> Value:
         """Return a value without its gradient."""
-        return self._node(OPERATORS["detach"], (value,), {})[0]
+        found = self._detached.get(value)
+        if found is None:
+            found = self._node(OPERATORS["detach"], (value,), {})[0]
+            self._detached[value] = found
+        return found
+
+    def _constant(self, operand: Any, value: Operand) -> Operand:
+        """Return what an operand is where no gradients are wanted: a constant."""
+        if operand.__class__ is tuple:
+            assert isinstance(value, tuple)
+            return tuple(map(self._constant, operand, value))  # type: ignore[arg-type]
+        carries = isinstance(operand, Tensor) and _edge(operand) is not None
+        return self.detached(value) if carries else value  # type: ignore[arg-type]
 
     def _path_from(self, tensor: Tensor, storage: Storage) -> tuple[Any, ...] | None:
         view = tensor._view
@@ -275,6 +289,8 @@ class OperatorRecorder:
             self.fail(f"{operator.name} takes {unknown}")
             with paused_recorder():
                 return run(_plain(operands))
+        if operator.differentiable and not thread.grad_enabled:
+            inputs = tuple(map(self._constant, operands, inputs))
         scope, location = thread.scope, self.origin.here()
         hint, place = self._hint()
         with paused_recorder():
@@ -347,6 +363,8 @@ class OperatorRecorder:
         if storage.input is not None and len({p[:4] for p in storage.regions}) > 1:
             self.fail("two inputs share part of their memory and one is written")
             return
+        if overlaps_itself(storage.base_place):
+            raise UnknownTensorError("into an expanded tensor, of which it is a part")
         base, root = base_of(target), storage.root()
         tracked = root is not None and root._node is not None
         seen = thread.grad_enabled and (carries or base._node is not None)
@@ -363,6 +381,7 @@ class OperatorRecorder:
             carrying = id(base) if carries or place[4] else 0
             self._know((*place[:4], carrying), value, storage)
         self._count(version_of(target))
+        self.tape.wrote(target._array, version_of(target))
         if storage.input is not None:
             self._written[storage.input] = self.origin.here()
 

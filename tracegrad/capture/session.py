@@ -148,9 +148,7 @@ class _Leaves(NumberOwner):
     def pin_numbers_in(self, array: Any) -> None:
         """Pin the numbers that an array made from Python numbers may hold."""
         for number in self._stand_ins:
-            if number.owner is not None and np.any(
-                array == array.dtype.type(plain(number))
-            ):
+            if number.owner is not None and _may_hold(array, plain(number)):
                 number.pin()
 
     def taken(self, value: Value, number: Any) -> Any:
@@ -338,6 +336,18 @@ def record_call(
     if _modes() != before:
         operators.fail("it leaves a mode of the thread changed")
     return _finished(result, reads.reads(), operators, leaves)
+
+
+def _may_hold(array: Any, number: float) -> bool:
+    """Return whether a number, in the dtype of an array, is one of its elements."""
+    with np.errstate(all="ignore"):
+        try:
+            element = np.asarray(number).astype(array.dtype)
+        except (OverflowError, TypeError, ValueError):
+            # Python's conversions differ from NumPy's: perhaps it is.
+            return True
+    # NaN too is held, though it equals nothing.
+    return bool(np.any((array == element) | ((array != array) & (number != number))))
 
 
 def _as(number: Any, dtype: Any) -> Any:

@@ -16,6 +16,7 @@ from tracegrad.dispatch.entry import (
     flat_edges,
     next_sequence,
 )
+from tracegrad.dispatch.extents import may_share_memory
 from tracegrad.dispatch.tensor import Tensor, edge_of
 from tracegrad.dtypes import from_numpy_dtype
 from tracegrad.spec import TensorSpec
@@ -125,6 +126,8 @@ class TapeWatch:
         self.standings: dict[int, Standing] = {}
         self._before: dict[int, tuple[Tensor, Any]] = {}
         self._inputs: set[int] = set()
+        # What was written: when, where, and the version that it counts for.
+        self._writes: list[tuple[int, Any, Any]] = []
 
     def enter(self, tensor: Tensor) -> None:
         """Note where a tensor from outside is on the tape."""
@@ -147,6 +150,20 @@ class TapeWatch:
         entry = tensor._node
         if entry.__class__ is LeafEntry and entry.sequence < self.began:  # type: ignore[union-attr]
             raise CannotReturnError("a tensor from outside got a gradient unseen")
+
+    def wrote(self, array: Any, version: Any) -> None:
+        """Note that memory is written, and whose version counts it."""
+        self._writes.append((next_sequence(), array, version))
+
+    def _is_written_unseen(self, entry: Any) -> bool:
+        """Return whether what an entry saved was written through ``.data`` since."""
+        return any(
+            sequence > entry.sequence
+            and kept.version is not version
+            and may_share_memory(kept.array, array)
+            for kept in _all_saved(getattr(entry, "saved", ()))
+            for sequence, array, version in self._writes
+        )
 
     def moved(self, tensor: Tensor) -> bool:
         """Return whether writes gave a tensor from outside a new tape position."""
@@ -188,7 +205,12 @@ class TapeWatch:
             saved = getattr(entry, "saved", ())
             if saved is None:
                 return "released"
-            stale = stale or _is_stale(saved)
+            if self._is_written_unseen(entry):
+                raise CannotReturnError(
+                    "a tensor that its backward needs was written through an alias, "
+                    "such as its .data, that has a version of its own"
+                )
+            stale = stale or any(k.version[0] != k.count for k in _all_saved(saved))
             if entry.__class__ is LeafEntry:
                 raise CannotReturnError(
                     "gradients flow to a tensor with requires_grad made in the function"
@@ -250,9 +272,10 @@ def _any_hooks(hooks: Any) -> bool:
     )
 
 
-def _is_stale(saved: Any) -> bool:
-    """Return whether something saved was written since."""
+def _all_saved(saved: Any) -> Iterator[Any]:
+    """Iterate over the tensors that an entry saved."""
     if saved.__class__ in (tuple, list):
-        return any(map(_is_stale, saved))
-    version = getattr(saved, "version", None)
-    return version is not None and version[0] != saved.count
+        for part in saved:
+            yield from _all_saved(part)
+    elif getattr(saved, "version", None) is not None:
+        yield saved

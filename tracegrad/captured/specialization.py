@@ -88,9 +88,10 @@ class Specialization:
         ]
         self._pattern = _sharing([examples[i] for i in self._tensors])
         numbers = [LeafGuard(path, number=True) for path in recording.numbers]
-        # Shared memory is nobody's business where nothing is written.
+        # Inputs may come to share memory where nothing is written.
         apart = bool(self._written) and not self._pattern
-        shares = bool(self._written) and bool(self._pattern)
+        # Where they did, the graph may take what it reads of one from another.
+        shares = bool(self._pattern)
         self.guards = CompiledGuards.compile(
             recording.reads.guards, [*map(leaf_guard, outside), *numbers], apart=apart
         )

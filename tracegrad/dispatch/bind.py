@@ -91,21 +91,34 @@ def _bind_composite(
     operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
 ) -> Any:
     """Expand a composite, or record it whole where no gradient asks for its parts."""
-    body = operator.body
-    assert body is not None
     tracked = thread.grad_enabled and any(map(_is_tracked, operands))
     if tracked and operator.vjp_rules:
         return _bind_with_rule(operator, operands, attributes)
-    recorder = thread.recorder
-    if recorder is None or tracked:
+    if thread.recorder is None or tracked:
         return expand(operator, operands, attributes)
+    return _record_whole(operator, operands, attributes, thread.grad_enabled)
+
+
+def _record_whole(
+    operator: OpDef,
+    operands: Sequence[Any],
+    attributes: dict[str, Any],
+    grad_enabled: bool,
+) -> Any:
+    """Record a composite as one application; its body has a grad mode of its own."""
+    body, recorder = operator.body, thread.recorder
+    assert body is not None
+    assert recorder is not None
 
     def run(given: Sequence[Any]) -> Any:
+        before = set_grad_enabled(grad_enabled)
         try:
             return body(*given, **attributes)
         except TracegradError as error:
             error.within(operator.name)
             raise
+        finally:
+            set_grad_enabled(before)
 
     return recorder.record(operator, operands, attributes, run)
 
@@ -129,11 +142,15 @@ def _bind_with_rule(
 ) -> Any:
     """Run a composite that states its own derivative, as one tape entry."""
     edges = [_edges_of(operand) for operand in operands]
-    before = set_grad_enabled(False)
-    try:
-        result = _bind_composite(operator, operands, attributes)
-    finally:
-        set_grad_enabled(before)
+    if thread.recorder is None:
+        before = set_grad_enabled(False)
+        try:
+            result = expand(operator, operands, attributes)
+        finally:
+            set_grad_enabled(before)
+    else:
+        # The recorder sees the mode of the call itself.
+        result = _record_whole(operator, operands, attributes, False)
     attach(operator, operands, attributes, edges, result)
     if installed.learning and thread.lesson is not None:
         thread.lesson.attach(operator, operands, attributes, result)

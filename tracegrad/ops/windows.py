@@ -207,7 +207,8 @@ def _strided_kernel(
     xp: Any, input: Any, size: Shape, stride: Shape, storage_offset: int
 ) -> Any:
     step = input.itemsize
-    start = input.reshape(-1)[storage_offset:]
+    # In a program the value may have other strides than the tensor it is the value of.
+    start = xp.ascontiguousarray(input).reshape(-1)[storage_offset:]
     return xp.lib.stride_tricks.as_strided(start, size, [s * step for s in stride])
 
 
@@ -263,9 +264,7 @@ strided.facts["logical"] = {
     "abstract": lambda input, size, stride, storage_offset: TensorSpec(
         input.dtype, size, (), input.device
     ),
-    "kernel": lambda xp, input, size, stride, storage_offset: _strided_kernel(
-        xp, xp.ascontiguousarray(input), size, stride, storage_offset
-    ),
+    "kernel": _strided_kernel,
     "call": _strided_copy,
 }
 
