@@ -134,3 +134,21 @@ def test_beside_a_tensor_it_stays_an_input() -> None:
     for n in NUMBERS:
         traced(tg.ones(2), n)
     assert len(traced.specializations) == 2
+
+
+def test_messages_say_int_and_float_of_a_changing_number() -> None:
+    said: list[str] = []
+
+    def refused(x: tg.Tensor, n: float) -> tg.Tensor:
+        try:
+            tg.matmul(x, n)  # type: ignore[arg-type]
+        except TypeError as error:
+            said.append(str(error))
+        return x * n
+
+    for numbers in ((1, 2, 3), (0.5, 1.5, 2.5)):
+        traced = tg.trace(refused)
+        for n in numbers:
+            traced(tg.ones(2), n)
+    assert len(said) >= 4
+    assert all("not int" in text or "not float" in text for text in said)

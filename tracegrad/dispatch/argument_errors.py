@@ -20,6 +20,7 @@ from tracegrad.errors import (
     ArgumentTypeError,
     DivisionError,
     DTypeError,
+    EntryError,
     IndexRangeError,
     ScalarError,
     TracegradError,
@@ -287,8 +288,9 @@ def _reason(error: Exception) -> str:
 
 
 _KINDS: dict[type[Exception], type[TracegradError]] = {
+    IndexError: IndexRangeError,
+    KeyError: EntryError,
     ValueError: ArgumentError,
-    LookupError: ArgumentError,
     OverflowError: ArgumentError,
     ZeroDivisionError: DivisionError,
 }
