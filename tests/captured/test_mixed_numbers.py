@@ -101,6 +101,14 @@ def recursive(x: tg.Tensor, n: int, depth: int = 3) -> Any:
         lambda x, n: x * max([1.5, n]),
         lambda x, n: x * sorted([2.5, n])[0],
         lambda x, n: x * functools.reduce(operator.mul, [0.5, n]),
+        lambda x, n: x * float.__mul__(0.5, n),
+        lambda x, n: x * (0.5).__mul__(n),
+        lambda x, n: x * operator.mul(0.5, n),
+        lambda x, n: x * sum(k for k in (0.5, 1.5, 2.5) if k < n),
+        lambda x, n: x * min((0.5, 1.5, 2.5), key=lambda k: abs(k - n)),
+        lambda x, n: x * float(Fraction(n, 3)),
+        lambda x, n: x * float(np.dot([0.5, 1.0], [n, 2])),
+        lambda x, n: x * (2.0 if (n,) > (2.5,) else 1.0),
         lambda x, n: x * abs(1j * n),
         lambda x, n: x * (2 if 1.5 < n < 3.5 else 1),
         lambda x, n: x * (2 if n in [2.0, 5.0] else 1),
@@ -134,3 +142,21 @@ def test_beside_a_tensor_it_stays_an_input() -> None:
     for n in NUMBERS:
         traced(tg.ones(2), n)
     assert len(traced.specializations) == 2
+
+
+def test_messages_say_int_and_float_of_a_changing_number() -> None:
+    said: list[str] = []
+
+    def refused(x: tg.Tensor, n: float) -> tg.Tensor:
+        try:
+            tg.matmul(x, n)  # type: ignore[arg-type]
+        except TypeError as error:
+            said.append(str(error))
+        return x * n
+
+    for numbers in ((1, 2, 3), (0.5, 1.5, 2.5)):
+        traced = tg.trace(refused)
+        for n in numbers:
+            traced(tg.ones(2), n)
+    assert len(said) >= 4
+    assert all("not int" in text or "not float" in text for text in said)

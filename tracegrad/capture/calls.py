@@ -344,6 +344,7 @@ def _unbound(recorder: "ReadRecorder", function: Any, location: Location) -> Cal
     def call(owner: Any, *args: Any, **kwargs: Any) -> Any:
         if recorder.leaves.is_leaf(owner):
             return function(owner, *args, **kwargs)
+        pin_within((owner, *args, *kwargs.values()))
         path = recorder.path_of(owner)
         name = function.__name__
         if method_purity(owner, name, path) is Purity.EFFECT:

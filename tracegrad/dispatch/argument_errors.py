@@ -20,6 +20,8 @@ from tracegrad.errors import (
     ArgumentTypeError,
     DivisionError,
     DTypeError,
+    EntryError,
+    IndexRangeError,
     ScalarError,
     TracegradError,
 )
@@ -47,6 +49,15 @@ def kind_of(annotation: str) -> str | None:
         return "int" if "int" in words else None
     integers = words <= _INTEGERS and words - {"tuple", "None", "Sequence"}
     return "integers" if integers else None
+
+
+def no_dimension(function: str, dim: Any, ndim: int) -> TracegradError:
+    """Return the error for a dimension that a tensor of `ndim` of them has not."""
+    if not _is_integer(dim):
+        return wrong_type(function, "dim", "int | None", dim)
+    return IndexRangeError(
+        f"{function}: dimension {dim} is out of range for {ndim} dimensions"
+    )
 
 
 def _words(annotation: str) -> set[str]:
@@ -277,8 +288,9 @@ def _reason(error: Exception) -> str:
 
 
 _KINDS: dict[type[Exception], type[TracegradError]] = {
+    IndexError: IndexRangeError,
+    KeyError: EntryError,
     ValueError: ArgumentError,
-    LookupError: ArgumentError,
     OverflowError: ArgumentError,
     ZeroDivisionError: DivisionError,
 }

@@ -12,6 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from tracegrad.device import CPU, Device, device_of_array, on_host
+from tracegrad.dispatch.argument_errors import no_dimension
 from tracegrad.dispatch.entry import (
     INFERENCE,
     Edge,
@@ -27,7 +28,6 @@ from tracegrad.errors import (
     ArgumentTypeError,
     ConversionError,
     GradientError,
-    IndexRangeError,
     InplaceError,
     NoDataError,
     ScalarError,
@@ -152,7 +152,7 @@ class Tensor:
         try:
             return self.shape[dim]
         except (TypeError, IndexError):
-            raise _no_dimension("size", dim, self.ndim) from None
+            raise no_dimension("size", dim, self.ndim) from None
 
     def numel(self) -> int:
         """Return the number of elements."""
@@ -170,7 +170,7 @@ class Tensor:
         try:
             return strides[dim]
         except (TypeError, IndexError):
-            raise _no_dimension("stride", dim, self.ndim) from None
+            raise no_dimension("stride", dim, self.ndim) from None
 
     def is_contiguous(self) -> bool:
         """Return whether the elements lie in row-major order without gaps."""
@@ -547,16 +547,6 @@ def _forget_gradient(tensor: Tensor, edge: Edge | None) -> None:
         )
     tensor.__dict__["_entry_of_leaf"] = edge
     tensor._node = None
-
-
-def _no_dimension(name: str, dim: Any, ndim: int) -> Exception:
-    if not hasattr(type(dim), "__index__"):
-        return ArgumentTypeError(
-            f"{name}(): argument 'dim' must be an int or None, not {type(dim).__name__}"
-        )
-    return IndexRangeError(
-        f"{name}: dimension {dim} is out of range for {ndim} dimensions"
-    )
 
 
 def _check_convertible(tensor: Tensor, wanted: str) -> None:
