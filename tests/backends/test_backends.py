@@ -209,6 +209,18 @@ def test_copies_and_addresses(backend: str) -> None:
     assert other.weight.device.type == backend
 
 
+def test_indices_of_the_cpu(backend: str) -> None:
+    x = tg.arange(4.0).to(backend).requires_grad_()
+    places = tg.tensor([0, 2, 2])
+    found = x[places]
+    assert found.device.type == backend
+    found.sum().backward()
+    assert x.grad.tolist() == [1, 0, 2, 0]
+    y = tg.zeros(3, device=backend)
+    y[tg.tensor([True, False, True], device=backend)] = 1
+    assert y.tolist() == [1, 0, 1]
+
+
 def test_mixed_devices_are_refused(backend: str) -> None:
     with pytest.raises(DeviceError, match=backend):
         tg.ones(2, device=backend) + tg.ones(2)

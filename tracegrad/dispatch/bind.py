@@ -497,7 +497,7 @@ def _common_device(
         own = tensor.device
         if not decided or device == own:
             device, decided = own, array.ndim > 0
-        elif array.ndim > 0:
+        elif array.ndim > 0 and not _is_index(operator, array):
             raise DeviceError(
                 f"{operator.name}: the operands are on {device} and {own}; "
                 "copy one with tensor.to(device) first"
@@ -506,6 +506,12 @@ def _common_device(
         wanted = attributes.get("device", CPU) or CPU
         return None if wanted.type == "meta" else wanted
     return device
+
+
+def _is_index(operator: OpDef, array: Any) -> bool:
+    """Return whether an operand says where, which the CPU may say for all devices."""
+    anywhere = operator.facts.get("indices_anywhere", False)
+    return anywhere and array.__class__ is np.ndarray and array.dtype.kind in "ib"
 
 
 def _check_all_meta(operator: OpDef, operands: Sequence[Any]) -> None:
