@@ -312,3 +312,21 @@ def test_a_module_on_meta() -> None:
     model.reset_parameters()
     assert tg.nn.functional.dropout(tg.empty(3, device="meta")).is_meta
     assert model(tg.ones(1, 3)).shape == (1, 2)
+
+
+def test_a_training_step_on_meta() -> None:
+    nn = tg.nn
+    model = nn.Sequential(
+        nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Dropout(), nn.Linear(4 * 3 * 3, 5),
+    ).to("meta")  # fmt: skip
+    x = tg.empty(2, 3, 8, 8, device="meta")
+    labels = tg.empty(2, dtype=tg.int64, device="meta")
+    for kind in (tg.optim.SGD, tg.optim.Adam):
+        optimizer = kind(model.parameters(), lr=0.1)
+        loss = nn.functional.cross_entropy(model(x), labels)
+        loss.backward()
+        optimizer.step()
+    for parameter in model.parameters():
+        assert parameter.grad.is_meta
+        assert parameter.grad.shape == parameter.shape
