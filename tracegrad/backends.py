@@ -17,7 +17,7 @@ from tracegrad.dispatch.tensor import Tensor, wrap
 from tracegrad.errors import ArgumentError, ArgumentTypeError
 
 _OWN = ("cpu", "cuda", "meta")
-_NEEDED = ("asarray", "astype", "reshape", "add")
+_NEEDED = ("asarray", "reshape", "add")
 
 
 def register(name: str, namespace: Any) -> Device:

@@ -3,8 +3,11 @@
 import operator
 from typing import Any
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis.extra.array_api import make_strategies_namespace
 
 import tracegrad as tg
 import tracegrad.array_api as xp
@@ -95,6 +98,27 @@ def test_indexing() -> None:
     with pytest.raises(TypeError, match="element"):
         x[0, 0] = 1.5
     assert all(isinstance(row, xp.Array) for row in x)
+
+
+@pytest.mark.filterwarnings("ignore:Array module")
+def test_hypothesis_draws_arrays_and_indices() -> None:
+    strategies = make_strategies_namespace(xp, api_version="2024.12")
+
+    @settings(max_examples=60)
+    @given(st.data())
+    def check(data: Any) -> None:
+        shapes = strategies.array_shapes(min_dims=0, min_side=1)
+        x = data.draw(strategies.arrays(strategies.scalar_dtypes(), shapes))
+        assert isinstance(x, xp.Array)
+        key = data.draw(strategies.indices(x.shape, allow_newaxis=True))
+        found = x[key]
+        assert isinstance(found, xp.Array)
+        np.testing.assert_array_equal(found.numpy(), x.numpy()[key])
+        mask = data.draw(strategies.arrays(xp.bool, x.shape))
+        np.testing.assert_array_equal(x[mask].numpy(), x.numpy()[mask.numpy()])
+        x[key] = data.draw(strategies.from_dtype(x.dtype))
+
+    check()
 
 
 def test_gradients_flow() -> None:

@@ -209,6 +209,18 @@ def test_copies_and_addresses(backend: str) -> None:
     assert other.weight.device.type == backend
 
 
+def test_indices_of_the_cpu(backend: str) -> None:
+    x = tg.arange(4.0).to(backend).requires_grad_()
+    places = tg.tensor([0, 2, 2])
+    found = x[places]
+    assert found.device.type == backend
+    found.sum().backward()
+    assert x.grad.tolist() == [1, 0, 2, 0]
+    y = tg.zeros(3, device=backend)
+    y[tg.tensor([True, False, True], device=backend)] = 1
+    assert y.tolist() == [1, 0, 1]
+
+
 def test_mixed_devices_are_refused(backend: str) -> None:
     with pytest.raises(DeviceError, match=backend):
         tg.ones(2, device=backend) + tg.ones(2)
@@ -300,3 +312,21 @@ def test_a_module_on_meta() -> None:
     model.reset_parameters()
     assert tg.nn.functional.dropout(tg.empty(3, device="meta")).is_meta
     assert model(tg.ones(1, 3)).shape == (1, 2)
+
+
+def test_a_training_step_on_meta() -> None:
+    nn = tg.nn
+    model = nn.Sequential(
+        nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Dropout(), nn.Linear(4 * 3 * 3, 5),
+    ).to("meta")  # fmt: skip
+    x = tg.empty(2, 3, 8, 8, device="meta")
+    labels = tg.empty(2, dtype=tg.int64, device="meta")
+    for kind in (tg.optim.SGD, tg.optim.Adam):
+        optimizer = kind(model.parameters(), lr=0.1)
+        loss = nn.functional.cross_entropy(model(x), labels)
+        loss.backward()
+        optimizer.step()
+    for parameter in model.parameters():
+        assert parameter.grad.is_meta
+        assert parameter.grad.shape == parameter.shape

@@ -553,7 +553,7 @@ def _common_device(
         own = tensor.device
         if not decided or device == own:
             device, decided = own, array.ndim > 0
-        elif array.ndim > 0:
+        elif array.ndim > 0 and not _is_index(operator, array):
             raise DeviceError(
                 f"{operator.name}: the operands are on {device} and {own}; "
                 "copy one with tensor.to(device) first"
@@ -568,6 +568,12 @@ def _generators_device(operands: Sequence[Any]) -> Device:
     """Return where a draw takes place; what has no operands at all is on the CPU."""
     first = operands[0] if operands else None
     return first.device if isinstance(first, Generator) else CPU
+
+
+def _is_index(operator: OpDef, array: Any) -> bool:
+    """Return whether an operand says where, which the CPU may say for all devices."""
+    anywhere = operator.facts.get("indices_anywhere", False)
+    return anywhere and array.__class__ is np.ndarray and array.dtype.kind in "ib"
 
 
 def _check_all_meta(operator: OpDef, operands: Sequence[Any]) -> None:

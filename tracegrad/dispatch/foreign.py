@@ -423,7 +423,8 @@ class ForeignNamespace:
             raise MissingError("casts that cut")
         if array.dtype.kind == "c" and wanted.kind != "c":
             raise MissingError("casts that cut")
-        function = self.standard("astype")
+        # A method of NumPy's arrays up to 2.0.
+        function = getattr(self.library, "astype", None) or type(array.value).astype
         return self.wrapped(function(array.value, self.own_dtype(wanted)))
 
     def fold(self, name: str, array: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
