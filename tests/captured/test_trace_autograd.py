@@ -444,3 +444,15 @@ def test_integers_and_masks() -> None:
         ]
 
     assert ran(compare_calls(f, make, backward=True))
+
+
+def test_a_bound_gradient_beside_what_backward_needs() -> None:
+    def f(a: Any) -> Any:
+        (a * a).sum().backward()
+        # Backward needs the draw, which is no result.
+        return tg.rand(4) * a
+
+    def make() -> Any:
+        return [[tg.full((4,), k, requires_grad=True)] for k in (1.0, 2.0, 3.0)]
+
+    compare_calls(f, make, backward=True)

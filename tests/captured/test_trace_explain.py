@@ -120,7 +120,8 @@ def test_a_failing_compiler_of_backward_falls_back(
 def test_a_failing_program_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
     captured = tg.trace(lambda x: x * 2)
     captured(tg.ones(1))
-    monkeypatch.setattr(captured.specializations[0], "_run", broken)
+    executable = captured.specializations[0].compiled.executable
+    monkeypatch.setattr(executable, "function", broken)
     assert captured(tg.tensor([4.0])).item() == 8.0
 
 

@@ -212,10 +212,18 @@ def _observe_in_order(
     return found
 
 
+def _is_fixed(cls: type) -> bool:
+    """Whether nobody gives a class new attributes: builtin ones, tracegrad's own."""
+    own = cls.__module__.partition(".")[0] == "tracegrad"
+    return not cls.__flags__ & HEAP_TYPE or own
+
+
 def _guard_absence(
     recorder: "ReadRecorder", cls: type, value: Any, name: str, location: Location
 ) -> None:
     """Guard that neither the class of `value` nor a base of it holds `name`."""
+    if all(map(_is_fixed, cls.__mro__)):
+        return
     path = recorder.class_path(cls, value)
     if path is not None:
         recorder.guard(path, Lacks(name, True), location)
@@ -328,7 +336,11 @@ def _in_dicts(
                 return inner[name]
             continue
         inner_path = Attribute(path, own)
-        recorder.observe(inner, inner_path, location)
+        if type(inner) is not dict:
+            recorder.observe(inner, inner_path, location)
+        elif recorder.path_of(inner) is None:
+            # That it holds the name, or does not, says enough of it.
+            recorder.enter(inner, inner_path)
         if name in inner:
             entry = Item(inner_path, name)
             return _remembered(recorder, value, name, inner, entry, location)

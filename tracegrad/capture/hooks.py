@@ -25,8 +25,10 @@ from tracegrad.capture.paths import (
     Global,
     Imported,
     Item,
+    Namespace,
     Path,
 )
+from tracegrad.capture.trust import is_of_package
 
 if TYPE_CHECKING:
     from tracegrad.capture.reads import ReadRecorder
@@ -47,6 +49,7 @@ class FunctionHooks:
         self._path = path
         self._file = function.__code__.co_filename
         self._globals = function.__globals__
+        self._is_fixed = is_of_package(function)
         self._free = function.__code__.co_freevars
         self._cells = function.__closure__ or ()
         self._seen: dict[str, tuple[object, object]] = {}
@@ -68,12 +71,15 @@ class FunctionHooks:
 
     def _first_name(self, name: str, value: Any, location: Location) -> Any:
         recorder = self._recorder
-        own = Attribute(self._path, "__globals__")
-        recorder.observe(self._globals, own, location)
-        namespace = recorder.path_of(self._globals) or own
+        if self._is_fixed:
+            namespace: Path = Namespace(self._globals)
+        else:
+            own = Attribute(self._path, "__globals__")
+            recorder.observe(self._globals, own, location)
+            namespace = recorder.path_of(self._globals) or own
         if name in self._globals:
             shown = recorder.observe(value, Global(namespace, name), location)
-        elif vars(builtins).get(name, _MISSING) is not value:
+        elif self._is_fixed or vars(builtins).get(name, _MISSING) is not value:
             return value
         else:
             recorder.guard(namespace, Holds(name, False), location)

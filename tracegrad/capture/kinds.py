@@ -27,6 +27,7 @@ from tracegrad.capture.checks import (
 )
 from tracegrad.capture.effects import Location
 from tracegrad.capture.paths import Attribute, Elements, Item, Length, Path
+from tracegrad.capture.trust import is_of_package
 
 if TYPE_CHECKING:
     from tracegrad.capture.reads import ReadRecorder
@@ -102,6 +103,9 @@ def _read_identity(
 def _read_function(
     recorder: "ReadRecorder", value: Any, path: Path, location: Location
 ) -> Any:
+    if is_of_package(value):
+        recorder.guard(path, Is(value), location)
+        return value
     recorder.guard(path, HasType(type(value)), location)
     recorder.guard(path, IsCode(value.__code__), location)
     return value

@@ -240,6 +240,25 @@ class Imported(_Root):
 
 
 @final
+class Namespace(_Root):
+    """The globals of a module of tracegrad's, which lives as long as the process."""
+
+    __slots__ = ("namespace",)
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self.namespace = namespace
+        super().__init__(id(namespace))
+
+    def render(self, bases: Sequence[str], constants: Constants) -> str:
+        """See `Path`."""
+        return constants.add(self.namespace)
+
+    def text(self) -> str:
+        """See `Path`."""
+        return str(self.namespace.get("__name__"))
+
+
+@final
 class Held(_Root):
     """An object that no path leads to: the very object met while recording, weakly."""
 

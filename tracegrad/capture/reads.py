@@ -40,7 +40,7 @@ from tracegrad.capture.paths import (
     Path,
     TypeOf,
 )
-from tracegrad.capture.trust import Trust
+from tracegrad.capture.trust import Trust, is_of_package
 from tracegrad.capture.watch import Watch
 from tracegrad.errors import CaptureError
 
@@ -366,13 +366,16 @@ class ReadRecorder:
         if made is not None:
             return made
         path = self.path_or_held(function)
-        self.guard(path, IsCode(function.__code__), location)
+        is_fixed = is_of_package(function)
+        if not is_fixed:
+            self.guard(path, IsCode(function.__code__), location)
         try:
             made = instrument(function, FunctionHooks(self, function, path))
         except NoSourceError as reason:
             self.unrecordable(location, str(reason))
             return function
-        self._read_defaults(function, made, path, location)
+        if not is_fixed:
+            self._read_defaults(function, made, path, location)
         self._instrumented[id(function)] = made
         return made
 

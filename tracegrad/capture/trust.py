@@ -6,7 +6,7 @@ import sys
 import sysconfig
 import weakref
 from collections.abc import Callable, Iterable
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -91,6 +91,23 @@ class Trust:
                 parts = os.path.relpath(path, folder).split(os.sep)
                 return os.path.splitext(parts[0])[0] in self._named
         return not _within(path, _standard_library())
+
+
+def is_of_package(function: object) -> bool:
+    """Whether `function` is a plain one of tracegrad's own, its code fixed.
+
+    Nobody gives such a function another code or other defaults; a name that is bound
+    to another function is another matter, and guarded.
+    """
+    if type(function) is not FunctionType or function.__closure__:
+        return False
+    name = function.__globals__.get("__name__")
+    module = sys.modules.get(name) if isinstance(name, str) else None
+    return (
+        module is not None
+        and function.__globals__ is vars(module)
+        and _within(function.__code__.co_filename, _PACKAGE)
+    )
 
 
 def is_generated(code: CodeType) -> bool:

@@ -17,7 +17,8 @@ from tracegrad.capture.session import Recording, record_call
 from tracegrad.captured.explain import Explanation
 from tracegrad.captured.guards import CompiledGuards
 from tracegrad.captured.misses import Changes
-from tracegrad.captured.specialization import FAILED, Left, Specialization
+from tracegrad.captured.runner import FAILED, Left
+from tracegrad.captured.specialization import Specialization
 from tracegrad.compiler import DerivedProgram, compile_graph
 from tracegrad.config import config
 from tracegrad.dispatch.state import no_autocast, thread
@@ -109,6 +110,7 @@ class CapturedFunction:
                 # it are eager mode's own.
                 return self.eager(*args, **kwargs)
             if result.__class__ is not Left:
+                specialization.hits += 1
                 self._last = specialization
                 return result
             left[id(specialization)] = result.check

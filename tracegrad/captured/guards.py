@@ -9,10 +9,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
-from tracegrad.capture.checks import Guard, Relation
+from tracegrad.capture.checks import (
+    Equals,
+    Guard,
+    HasKeys,
+    HasParts,
+    HasType,
+    Holds,
+    Is,
+    IsCode,
+    IsStill,
+    Relation,
+)
 from tracegrad.capture.effects import Location
-from tracegrad.capture.paths import Constants, Environment, Path
+from tracegrad.capture.memory import memory_pattern
+from tracegrad.capture.paths import Constants, Elements, Environment, Length, Path
+from tracegrad.dispatch import storage
 
+# Checks whose expression has the object in one place only.
+_ASKS_ONCE = (Is, IsStill, IsCode, HasType, Holds, HasKeys)
 _GONE = "AttributeError, IndexError, KeyError, TypeError, ValueError"
 _GONE_ERRORS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
@@ -40,6 +55,8 @@ class LeafGuard:
         The user's line that read it.
     number : bool
         A Python number: two leaves may be one object.
+    is_tensor : bool
+        Then ``{a}`` stands for its array, and the first constant is its class.
     """
 
     path: Path
@@ -49,6 +66,7 @@ class LeafGuard:
     describe: Callable[[Any], str] | None = None
     location: Location | None = None
     number: bool = False
+    is_tensor: bool = False
 
 
 class Miss(NamedTuple):
@@ -83,12 +101,13 @@ class CompiledGuards:
         guards: Sequence[Guard],
         leaves: Sequence[LeafGuard],
         distinct: bool,
+        apart: bool,
     ) -> None:
         self._guards = tuple(guards)
         self._leaves = tuple(leaves)
         self._distinct = distinct
         writer = _Writer()
-        self.source = writer.write(self._guards, self._leaves, distinct)
+        self.source = writer.write(self._guards, self._leaves, distinct, apart)
         namespace: dict[str, Any] = dict(writer.constants.names)
         exec(compile(self.source, "<guards>", "exec"), namespace)
         self.check: Callable[
@@ -105,6 +124,7 @@ class CompiledGuards:
         guards: Iterable[Guard],
         leaves: Iterable[LeafGuard] = (),
         distinct: bool = True,
+        apart: bool = False,
     ) -> "CompiledGuards":
         """Compile guards, and checks of leaves, in this order.
 
@@ -116,8 +136,10 @@ class CompiledGuards:
             What the program takes.
         distinct : bool
             Whether the leaves must be different objects.
+        apart : bool
+            Whether their memory must be apart as well.
         """
-        return CompiledGuards(tuple(guards), tuple(leaves), distinct)
+        return CompiledGuards(tuple(guards), tuple(leaves), distinct, apart)
 
     def misses(
         self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -180,9 +202,15 @@ class _Writer:
         self._lines: list[str] = []
         self._variables: dict[Path, str] = {}
         self._uses: dict[Path, int] = {}
+        # The local variables that hold the arrays of tensors.
+        self._arrays: dict[Path, str] = {}
 
     def write(
-        self, guards: Sequence[Guard], leaves: Sequence[LeafGuard], distinct: bool
+        self,
+        guards: Sequence[Guard],
+        leaves: Sequence[LeafGuard],
+        distinct: bool,
+        apart: bool,
     ) -> str:
         for path in _subjects(guards, leaves):
             self._count(path)
@@ -190,6 +218,9 @@ class _Writer:
             self._check(self._guard(guard))
         for leaf in leaves:
             self._leaf(leaf)
+        if apart:
+            self._apart(leaves)
+            distinct = False
         values = [self._variable(leaf.path) for leaf in leaves]
         objects = [self._variable(leaf.path) for leaf in leaves if not leaf.number]
         if distinct and len(objects) > 1:
@@ -210,20 +241,64 @@ class _Writer:
                 self._count(base)
 
     def _check(self, condition: str) -> None:
-        self._lines.append(f"if not ({condition}): return None")
+        if condition != "True":
+            self._lines.append(f"if not ({condition}): return None")
 
     def _guard(self, guard: Guard) -> str:
-        value = self._variable(guard.path)
         check = guard.check
+        if self._uses[guard.path] == 1 and isinstance(check, _ASKS_ONCE):
+            return check.render(self._step(guard.path), self.constants)
+        if isinstance(guard.path, Length) and isinstance(check, Equals):
+            # A length is an int.
+            return f"{self._base(guard.path)} == {check.value:d}"
+        if isinstance(guard.path, Elements) and isinstance(check, HasType):
+            # What `Elements` gives is a tuple.
+            return "True"
+        value = self._variable(guard.path)
+        if isinstance(guard.path, Elements) and isinstance(check, HasParts):
+            return check.render_parts(value, self.constants)
         if isinstance(check, Relation):
             return check.relate(value, *map(self._variable, check.others))
         return check.render(value, self.constants)
 
     def _leaf(self, leaf: LeafGuard) -> None:
         value = self._variable(leaf.path)
-        if leaf.template:
-            names = [self.constants.add(constant) for constant in leaf.constants]
-            self._check(leaf.template.format(*names, x=value))
+        if not leaf.template:
+            return
+        names = [self.constants.add(constant) for constant in leaf.constants]
+        array = ""
+        if leaf.is_tensor:
+            kind, *_ = names
+            self._check(f"{value}.__class__ is {kind}")
+            array = self._arrays[leaf.path] = f"a{len(self._arrays)}"
+            self._lines.append(f"{array} = {value}._array")
+        self._check(leaf.template.format(*names, x=value, a=array))
+
+    def _apart(self, leaves: Sequence[LeafGuard]) -> None:
+        """Check that no two leaves are one object, and no two tensors share memory.
+
+        An array without a base owns its memory; of the others it is found out.
+        """
+        tensors = [leaf for leaf in leaves if leaf.is_tensor]
+        others = [leaf for leaf in leaves if not (leaf.is_tensor or leaf.number)]
+        arrays = [self._arrays[leaf.path] for leaf in tensors]
+        if len(arrays) + len(others) < 2:
+            return
+        owner_of, pattern = map(self.constants.add, (storage.owner_of, memory_pattern))
+        self._lines.append("foreign = 0")
+        for array in arrays:
+            self._lines += [
+                f"o{array} = {array}",
+                f"if {array}.base is not None:",
+                f"    o{array} = {owner_of}({array})",
+                f"    foreign += o{array}.base is not None",
+            ]
+        objects = [
+            *(f"o{a}" for a in arrays),
+            *(self._variable(x.path) for x in others),
+        ]
+        self._check(f"len(set(map(id, ({', '.join(objects)})))) == {len(objects)}")
+        self._check(f"foreign < 2 or not {pattern}(({', '.join(arrays)},))")
 
     def _variable(self, path: Path) -> str:
         """A local variable that holds the object at `path`."""
@@ -275,7 +350,11 @@ def _miss_of_leaf(leaf: LeafGuard, environment: Environment) -> Miss | None:
     try:
         value = leaf.path.evaluate(environment)
         names = [constants.add(constant) for constant in leaf.constants]
-        condition = leaf.template.format(*names, x=leaf.path.expression(constants))
+        expression = leaf.path.expression(constants)
+        array = f"{expression}._array"
+        condition = leaf.template.format(*names, x=expression, a=array)
+        if leaf.is_tensor:
+            condition = f"{expression}.__class__ is {names[0]} and {condition}"
         if not condition or _holds(condition, constants, environment):
             return None
     except _GONE_ERRORS:

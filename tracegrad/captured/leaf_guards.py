@@ -27,10 +27,9 @@ def leaf_guard(leaf: LeafInput) -> LeafGuard:
 
 def _tensor_guard(leaf: LeafInput, standing: Standing) -> LeafGuard:
     parts = [
-        "{x}.__class__ is {0}",
-        "({x}._array.dtype is {1} or {x}._array.dtype == {1})",
-        "{x}._array.shape == {2}",
-        "{x}._array.strides == {3}",
+        "({a}.dtype is {1} or {a}.dtype == {1})",
+        "{a}.shape == {2}",
+        "{a}.strides == {3}",
         f"{{x}}._counter is {'' if standing.inference else 'not '}{{4}}",
     ]
     constants: list[Any] = [standing.kind, *standing.form, INFERENCE]
@@ -42,7 +41,13 @@ def _tensor_guard(leaf: LeafInput, standing: Standing) -> LeafGuard:
         constants += [view_standing, standing.view]
     template, old = " and ".join(parts), str(standing)
     return LeafGuard(
-        leaf.path, template, tuple(constants), old, _described, leaf.location
+        leaf.path,
+        template,
+        tuple(constants),
+        old,
+        _described,
+        leaf.location,
+        is_tensor=True,
     )
 
 

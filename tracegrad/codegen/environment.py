@@ -5,7 +5,7 @@ the same thing in each language, and end in ``.j2``.
 
 - A name that was not given is an error, and so is printing None.
 - A value of several lines that stands alone on its line, ``{{ body }}``, keeps the
-  indentation of that line.
+  indentation of that line; the line goes where the value is empty.
 - `UserText` (names, lines, docstrings of the user's program) can be printed through
   the filter ``comment`` only.
 """
@@ -24,7 +24,7 @@ from tracegrad.errors import CompileError
 MAX_COMMENT = 160
 
 _ALONE = re.compile(
-    r"^([ \t]+)\{\{(?![-+])((?:(?!\}\}).)+)(?<![-+])\}\}[ \t]*$", re.MULTILINE
+    r"^([ \t]*)\{\{(?![-+])((?:(?!\}\}).)+)(?<![-+])\}\}[ \t]*\n", re.MULTILINE
 )
 
 
@@ -77,20 +77,22 @@ def comment(text: UserText | str) -> str:
     return shown if len(shown) <= MAX_COMMENT else shown[: MAX_COMMENT - 1] + "…"
 
 
-def hanging(text: object, indentation: str) -> str:
-    """Return `text` with `indentation` before its lines, except the first."""
-    first, *rest = str(_printable(text)).split("\n")
-    return "\n".join([first, *(indentation + line if line else line for line in rest)])
+def standing_alone(text: object, indentation: str) -> str:
+    """Return `text` as lines with `indentation`; nothing if it is empty."""
+    lines = str(_printable(text)).split("\n")
+    if lines == [""]:
+        return ""
+    return "".join(f"{indentation}{line}\n" if line else "\n" for line in lines)
 
 
 @final
 class _KeepIndentation(Extension):
-    """Gives the filter ``hanging`` to each expression that stands alone on a line."""
+    """Gives a filter to each expression that stands alone on a line."""
 
     def preprocess(
         self, source: str, name: str | None, filename: str | None = None
     ) -> str:
-        return _ALONE.sub(r'\1{{ (\2) | hanging("\1") }}', source)
+        return _ALONE.sub(r'{{ (\2) | standing_alone("\1") }}', source)
 
 
 def _printable(value: Any) -> Any:
@@ -113,7 +115,7 @@ def _environment() -> Environment:
     )
     environment.filters = {
         "comment": comment,
-        "hanging": hanging,
+        "standing_alone": standing_alone,
         "join": environment.filters["join"],
         "indent": environment.filters["indent"],
     }

@@ -6,8 +6,9 @@ stated here once; a definition says only what is its own.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
@@ -71,6 +72,8 @@ class Pointwise:
     c_helpers, numpy_helpers : tuple of str
         Functions that the texts call, named without the dtype; see
         `tracegrad.ops._c_helpers` and `tracegrad.ops._numpy_helpers`.
+    numpy_zero : mapping from operands to expressions like `numpy`
+        What is computed faster where that operand is the number 0.
     """
 
     names: tuple[str, ...]
@@ -84,6 +87,7 @@ class Pointwise:
     narrow_literals: bool
     c_helpers: tuple[str, ...]
     numpy_helpers: tuple[str, ...]
+    numpy_zero: Mapping[str, Texts] = field(default_factory=dict)
     types_cache: dict[Any, Types] = field(default_factory=dict)
 
     @property
@@ -122,18 +126,29 @@ class Pointwise:
         """Return the types for operands given as specs or Python numbers."""
         return self.types(name, tuple(map(typed_spec, operands)), dtype)
 
-    def text(self, dtype: DType) -> str:
-        """Return NumPy's expression for operands of a compute dtype.
+    def text(self, dtype: DType, operands: Sequence[Any] = ()) -> str:
+        """Return NumPy's expression for a compute dtype, and these operands.
 
         Raises
         ------
         DTypeError
             If the operator is not defined for it.
         """
-        found = text_for(self.numpy, compute_dtype(dtype))
+        computed = compute_dtype(dtype)
+        found = text_for(self.numpy, computed)
         if found is None:
             raise DTypeError(f"not defined for {dtype.name}")
+        for name, texts in self.numpy_zero.items():
+            if operands and is_plus_zero(operands[self.names.index(name)]):
+                found = text_for(_by_class(texts), computed) or found
         return found
+
+
+def is_plus_zero(operand: Any) -> bool:
+    """Return whether an operand is a Python number, and 0 but not -0.0."""
+    if operand.__class__ is not int and operand.__class__ is not float:
+        return False
+    return bool(operand == 0 and math.copysign(1.0, operand) > 0)
 
 
 def text_for(texts: Mapping[str, str], dtype: DType) -> str | None:
@@ -198,10 +213,11 @@ class _Call:
 
 def _make_kernel(name: str, facts: Pointwise) -> Callable[..., Any]:
     calls: dict[Any, _Call] = {}
+    signature = _signature_or_zero if facts.numpy_zero else _signature
 
     def kernel(xp: Any, *arrays: Any, **attributes: Any) -> Any:
         to = attributes.get("dtype")
-        key = (to, get_default_dtype(), *map(_signature, arrays))
+        key = (to, get_default_dtype(), *map(signature, arrays))
         call = calls.get(key)
         if call is None:
             call = calls[key] = _resolved(name, facts, arrays, to)
@@ -231,14 +247,18 @@ def _signature(operand: Any) -> Any:
     return operand.dtype, operand.ndim == 0
 
 
+def _signature_or_zero(operand: Any) -> Any:
+    return "0" if is_plus_zero(operand) else _signature(operand)
+
+
 def _resolved(
     name: str, facts: Pointwise, arrays: tuple[Any, ...], to: DType | None
 ) -> _Call:
     operand_types, result = facts.types(name, tuple(map(_typed, arrays)), to)
     dtype = operand_types[-1]
-    text = text_for(facts.numpy, compute_dtype(dtype))
-    if text is None:
+    if text_for(facts.numpy, compute_dtype(dtype)) is None:
         raise DTypeError(f"{name} is not defined for {dtype.name}")
+    text = facts.text(dtype, arrays)
     failing = text_for(facts.fails, dtype)
     return _Call(
         _compiled(name, facts, text),
@@ -400,6 +420,7 @@ def pointwise(
     fails: Texts | None = None,
     refusal: tuple[type[Exception], str] = _DIVIDED_BY_ZERO,
     inplace: bool = True,
+    numpy_zero: Mapping[str, Texts] | None = None,
     **properties: Any,
 ) -> Callable[[Callable[..., Any]], OpDef]:
     """Define a pointwise operator (decorator).
@@ -419,6 +440,8 @@ def pointwise(
         What is raised there.
     inplace : bool
         Whether there is an in-place form.
+    numpy_zero : mapping, optional
+        For an operand, what is faster than `numpy` where that is the number 0.
     **properties
         Of `OpDef`: ``commutative``, ``method``, …
     """
@@ -429,6 +452,8 @@ def pointwise(
             function, "pointwise", inplace=inplace, may_raise=may_raise, **properties
         )
         numpy_texts, c_texts = _by_class(numpy), _by_class(c)
+        zero_texts = [_by_class(texts) for texts in (numpy_zero or {}).values()]
+        called = [n for texts in (numpy_texts, *zero_texts) for n in helpers_in(texts)]
         facts = Pointwise(
             tuple(p.name for p in operator.operands),
             tuple(p.name for p in operator.attributes),
@@ -440,7 +465,8 @@ def pointwise(
             refusal,
             promote is comparing,
             helpers_in(c_texts),
-            helpers_in(numpy_texts),
+            tuple(dict.fromkeys(called)),
+            numpy_zero or {},
         )
         operator.facts["pointwise"] = facts
         operator.kernel = _make_kernel(operator.name, facts)

@@ -9,7 +9,14 @@ from typing import Any, final
 
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.surface import define
-from tracegrad.dtypes import DType, bfloat16, float16, float32, from_numpy_dtype
+from tracegrad.dtypes import (
+    DType,
+    bfloat16,
+    float16,
+    float32,
+    float64,
+    from_numpy_dtype,
+)
 from tracegrad.errors import ArgumentTypeError, IndexRangeError, ShapeError
 from tracegrad.ops._pointwise import convert
 from tracegrad.sizes import Shape
@@ -31,16 +38,38 @@ class Reduction:
         ``start(dtype)`` gives the neutral element as a Python number.
     result_dtype : callable
         ``result_dtype(dtype)``.
+    columns : str or None
+        A faster expression of ``{ones}`` (a vector) and ``{x}``, for the columns of
+        a small matrix of floats.
     """
 
     numpy: str
     combine: str
     start: Callable[[DType], Any]
     result_dtype: Callable[[DType], DType]
+    columns: str | None = None
 
     def dtype(self, operand: DType, wanted: DType | None) -> DType:
         """Return the result's dtype: the attribute of that name, or what follows."""
         return wanted or self.result_dtype(operand)
+
+    def takes_columns(
+        self, shape: Shape, dims: tuple[int, ...], keepdim: bool, dtype: DType
+    ) -> bool:
+        """Return whether `columns` is the way to reduce a matrix of this shape.
+
+        BLAS computes a larger one with several threads, and the result would depend
+        on how many. Source: OpenBLAS, ``interface/gemv.c``.
+        """
+        if self.columns is None or len(shape) != 2 or dims != (0,) or keepdim:
+            return False
+        if dtype is not float32 and dtype is not float64:
+            return False
+        size = shape[0] * shape[1]
+        return 0 < size <= _ONE_THREAD  # type: ignore[operator, no-any-return]
+
+
+_ONE_THREAD = 9215
 
 
 def canonical_dims(name: str, dim: Any, ndim: int) -> tuple[int, ...]:
@@ -122,18 +151,31 @@ def _make_kernel(name: str, facts: Reduction) -> Callable[..., Any]:
         f"lambda np, x, axis, keepdims: {plain}", f"<tracegrad operator {name}>", "eval"
     )
     function = eval(code, {"__builtins__": {}})
+    columns = _columns_of(name, facts)
 
     def kernel(
         xp: Any, input: Any, dim: tuple[int, ...], keepdim: bool, **attributes: Any
     ) -> Any:
         result = facts.dtype(from_numpy_dtype(input.dtype), attributes.get("dtype"))
         carried = accumulate_dtype(result)
+        if facts.takes_columns(input.shape, dim, keepdim, carried):
+            value = columns(xp, convert(xp, input, carried), len(input))
+            return convert(xp, value, result)
         value = function(xp, convert(xp, input, carried), dim, keepdim)
         return xp.ascontiguousarray(convert(xp, xp.asarray(value), result)).reshape(
             reduced_shape(input.shape, dim, keepdim)
         )
 
     return kernel
+
+
+def _columns_of(name: str, facts: Reduction) -> Callable[..., Any]:
+    text = (facts.columns or "None").replace("{x}", "x")
+    text = text.replace("{ones}", "np.ones(count, x.dtype)")
+    code = compile(
+        f"lambda np, x, count: {text}", f"<tracegrad operator {name}>", "eval"
+    )
+    return eval(code, {"__builtins__": {}})  # type: ignore[no-any-return]
 
 
 def _make_abstract(facts: Reduction) -> Callable[..., TensorSpec]:
@@ -153,13 +195,14 @@ def reduction(
     combine: str,
     start: Callable[[DType], Any],
     result_dtype: Callable[[DType], DType],
+    columns: str | None = None,
     **properties: Any,
 ) -> Callable[[Callable[..., Any]], OpDef]:
     """Define a reduction (decorator); see `Reduction` for the parameters."""
 
     def wrap(function: Callable[..., Any]) -> OpDef:
         operator = OpDef(function, "reduction", **properties)
-        facts = Reduction(numpy, combine, start, result_dtype)
+        facts = Reduction(numpy, combine, start, result_dtype, columns)
         operator.facts["reduction"] = facts
         operator.facts["canonical"] = _canonical(operator.name)
         operator.kernel = _make_kernel(operator.name, facts)

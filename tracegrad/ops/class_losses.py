@@ -11,6 +11,7 @@ from tracegrad.ops._families import composite
 from tracegrad.ops.arithmetic import mul, neg
 from tracegrad.ops.comparison import eq, ne
 from tracegrad.ops.gathering import gather
+from tracegrad.ops.labels import mean_label_entropy, mean_pick
 from tracegrad.ops.losses import reduced
 from tracegrad.ops.normalizing import log_softmax
 from tracegrad.ops.picking import take
@@ -108,6 +109,8 @@ def nll_loss(
     """
     _check_classes("nll_loss", input, target)
     _check_weight("nll_loss", input, weight)
+    if weight is None and reduction == "mean":
+        return mean_pick(input, target, ignore_index)  # type: ignore[no-any-return]
     loss, weights = _negated_picks(input, target, weight, ignore_index)
     return _averaged("nll_loss", loss, weights, reduction)
 
@@ -153,6 +156,8 @@ def cross_entropy(
         return _with_probabilities(input, target, weight, reduction, label_smoothing)
     _check_classes("cross_entropy", input, target)
     _check_weight("cross_entropy", input, weight)
+    if weight is None and reduction == "mean" and label_smoothing == 0:
+        return mean_label_entropy(input, target, ignore_index)[1]  # type: ignore[no-any-return]
     logs = log_softmax(input, _class_dim(input))
     loss, weights = _negated_picks(logs, target, weight, ignore_index)
     if label_smoothing == 0:

@@ -64,7 +64,9 @@ def half(array: Any) -> bool:
 
 def _matmul_kernel(xp: Any, input: Any, other: Any) -> Any:
     if not half(input):
-        return xp.ascontiguousarray(xp.matmul(input, other))
+        # The same product, with less before it.
+        product = xp.dot if input.ndim == other.ndim == 2 else xp.matmul
+        return xp.ascontiguousarray(product(input, other))
     wide = xp.matmul(input.astype(xp.float32), other.astype(xp.float32))
     return convert(xp, wide, from_numpy_dtype(input.dtype))
 
@@ -81,6 +83,7 @@ def _matmul_examples(rng: np.random.Generator) -> list[tuple[Any, Any]]:
     kernel=_matmul_kernel,
     linear_in=("input", "other"),
     numpy="np.matmul({input}, {other}, out={out})",
+    numpy_matrices="np.dot({input}, {other}, out={out})",
     method=False,
     public=False,
     examples=_matmul_examples,

@@ -95,12 +95,13 @@ def log_softmax(
     return as_dtype(result, dtype or input.dtype)
 
 
-def _log_softmax_vjp(ct: Tensor, out: Tensor, input_spec: Any, dim: int) -> Tensor:
+def pulled_log_softmax(ct: Tensor, out: Tensor, input_spec: Any, dim: int) -> Tensor:
+    """Return the cotangent of the logits, given that of their log-softmax."""
     result = sub(ct, mul(exp(out), sum_(ct, dim, True)))
     return fit(result, input_spec)
 
 
-log_softmax.vjp(input=_log_softmax_vjp)
+log_softmax.vjp(input=pulled_log_softmax)
 
 
 @composite(canonical=_canonical("softmin"), method=False, examples=_examples)

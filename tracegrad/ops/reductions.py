@@ -44,6 +44,7 @@ def _matrix(rng: Any) -> Any:
 
 @reduction(
     numpy="np.add.reduce({x}, axis={axis}, keepdims={keepdims})",
+    columns="np.dot({ones}, {x})",
     combine="{a} + {b}",
     start=lambda dtype: 0,
     result_dtype=_summed,

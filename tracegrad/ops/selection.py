@@ -28,6 +28,10 @@ def _choosing(name: str, operands: tuple[Typed, ...], _: DType | None) -> Types:
 
 @pointwise(
     numpy="np.where({condition}, {input}, {other})",
+    numpy_zero={
+        "input": {"float": "tg_zeroed(np, {other}, {condition})"},
+        "other": {"float": "tg_kept(np, {input}, {condition})"},
+    },
     c="{condition} ? {input} : {other}",
     promote=_choosing,
     inplace=False,

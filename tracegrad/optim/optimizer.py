@@ -159,7 +159,8 @@ class Optimizer:
         object
             What `closure` returned; None without one.
         """
-        closure = self._before_step(closure)
+        if self._step_hooks:
+            closure = self._before_step(closure)
         loss = None
         if closure is not None:
             with enable_grad():
@@ -171,7 +172,8 @@ class Optimizer:
                     if parameter.grad is not None:
                         state = self.state.get(parameter, {})
                         self._update(parameter, state, group)
-        self._after_step(closure)
+        if self._step_hooks:
+            self._after_step(closure)
         return loss
 
     def _before_step(self, closure: Closure | None) -> Any:

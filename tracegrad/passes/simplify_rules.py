@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from tracegrad.device import Device
 from tracegrad.dtypes import DType
 from tracegrad.ir.graph import Value
 from tracegrad.ir.patterns import Any_, Match, Number, apply
@@ -28,6 +29,12 @@ def _dtype(value: Value) -> DType:
     spec = value.spec
     assert isinstance(spec, TensorSpec)
     return spec.dtype
+
+
+def _device(value: Value) -> Device:
+    spec = value.spec
+    assert isinstance(spec, TensorSpec)
+    return spec.device
 
 
 # -- tests of numbers ----------------------------------------------------------
@@ -91,6 +98,13 @@ def _unneeded_clone(found: Match, build: Replacement) -> Value | None:
     # Not before it is sure that the value fits: `may_become` hands it over.
     same = same_layout(x.spec, found.root.result.spec)
     return x if same and build.may_become(x) else None
+
+
+def _times_filled_one(found: Match, build: Replacement) -> Value | None:
+    x, filled = found.value("x"), found.nodes["filled"]
+    plain = filled.result.spec == TensorSpec(_dtype(x), (), (), _device(x))
+    one = _is_one(filled.attribute("fill_value"))
+    return _copy(found, build) if plain and one and _real(_dtype(x)) else None
 
 
 def _subtracted(found: Match, build: Replacement) -> Value | None:
@@ -229,6 +243,18 @@ SIMPLIFY_RULES: tuple[Rule, ...] = (
         """
         graph f(%x: f32[3]) {
           %y: f32[3] = mul(%x, 1)
+          return %y
+        }""",
+    ),
+    # The gradient of a loss begins as such a one.
+    Rule(
+        "mul-filled-one",
+        apply("mul", _X, apply("full", name="filled")),
+        _times_filled_one,
+        """
+        graph f(%x: f32[3]) {
+          %one: f32[] = full(size=[], fill_value=1, dtype=f32, device=cpu)
+          %y: f32[3] = mul(%x, %one)
           return %y
         }""",
     ),

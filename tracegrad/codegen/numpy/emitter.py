@@ -65,6 +65,8 @@ class Emitter:
     body : Body
     library : Library
         Functions and imports that the emitted module needs.
+    numbers : list of str
+        Statements of the module that make constant arrays.
     """
 
     def __init__(self, program: Program) -> None:
@@ -76,6 +78,8 @@ class Emitter:
         for reserved in (*_RESERVED, *(d.name for d in ALL)):
             self.names.unique(reserved)
         self.arrays: dict[Value, Argument] = {}
+        self.numbers: list[str] = []
+        self._vectors: dict[tuple[int, DType], Array] = {}
         self._current: list[Any] = self.body.instructions
         self._fresh = self._handed_out()
         self._last_writer: dict[Value, Call] = {}
@@ -303,7 +307,7 @@ class Emitter:
         self._refusal(node, facts.failure(types[-1]), operands, comment)
         helpers = facts.numpy_helper_texts
         self.library.functions.update(helpers)
-        text = facts.text(types[-1])
+        text = facts.text(types[-1], node.inputs)
         emit_expression(
             self,
             node,
@@ -360,11 +364,19 @@ class Emitter:
         wanted = _compute(spec_of(node.result).dtype)
         source = cast(self, arrays[operand], wanted, comment)
         assert isinstance(source, Array)
-        dims = node.attribute("dim")
+        dims, keepdim = node.attribute("dim"), node.attribute("keepdim")
+        result = spec_of(node.result).dtype
+        if result.numpy == wanted.numpy == target.dtype and facts.takes_columns(
+            source.shape, dims, keepdim, wanted
+        ):
+            ones = self._ones(source.shape[0], wanted)
+            function = facts.columns.partition("(")[0]
+            self.emit(Call(function, (ones, source), target, comment=comment))
+            return
         function, _, rest = facts.numpy.partition("(")
         options = rest.rstrip(")").replace("{x}, ", "")
         options = options.replace("{axis}", repr(dims))
-        options = options.replace("{keepdims}", repr(node.attribute("keepdim")))
+        options = options.replace("{keepdims}", repr(keepdim))
         if target.dtype == wanted.numpy:
             self.emit(Call(function, (source,), target, options, comment=comment))
             return
@@ -373,6 +385,16 @@ class Emitter:
         copied = Call("np.copyto", (target, carried), target, into=False)
         copied.comment = comment
         self.emit(copied)
+
+    def _ones(self, count: int, dtype: DType) -> Array:
+        """Return the vector of ones that the module makes once."""
+        found = self._vectors.get((count, dtype))
+        if found is None:
+            name = self.names.unique(f"ones_{count}")
+            found = Array(name, (count,), dtype.numpy, "number")
+            self._vectors[count, dtype] = found
+            self.numbers.append(f"{name} = np.ones({count}, {dtype_text(dtype)})")
+        return found
 
     # -- library operators ----------------------------------------------------------
 

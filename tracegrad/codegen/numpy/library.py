@@ -42,6 +42,8 @@ class Library:
         """Return the operator's own text, if it has one for the node's dtypes."""
         if not _allows(node.operator.facts, node):
             return None
+        if "numpy_matrices" in node.operator.facts and _are_matrices(node):
+            return str(node.operator.facts["numpy_matrices"])
         return operator_text(node.operator, dict(node.attributes))
 
     def call_text(self, node: Node) -> str:
@@ -210,6 +212,12 @@ def _allows(facts: dict[str, Any], node: Node) -> bool:
         return True
     specs = [v.spec for v in node.operands() if isinstance(v.spec, TensorSpec)]
     return all(s.dtype.name in allowed for s in specs)
+
+
+def _are_matrices(node: Node) -> bool:
+    return all(
+        isinstance(v.spec, TensorSpec) and v.spec.ndim == 2 for v in node.operands()
+    )
 
 
 def _is_ours(function: FunctionType) -> bool:

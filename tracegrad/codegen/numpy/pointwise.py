@@ -269,7 +269,7 @@ class _Writer:
                 return self.operands[tree.id]
             return self.attributes.get(tree.id, tree.id)
         if isinstance(tree, ast.Constant):
-            return literal_text(tree.value)
+            return self._number(tree.value)
         called = self._ufunc_call(tree)
         if called is None:
             return self._other(tree)
@@ -281,6 +281,15 @@ class _Writer:
         )
         self._call(function, args, target)
         return target
+
+    def _number(self, value: Any) -> Argument:
+        """Return a number that stands in an expression, of the arrays' dtype."""
+        dtypes = {a.dtype for a in self.operands.values() if isinstance(a, Array)}
+        if type(value) in (int, float) and len(dtypes) == 1 and None not in dtypes:
+            (dtype,) = dtypes
+            if dtype.kind == "f":
+                return Literal.of(value, from_numpy_dtype(dtype))
+        return literal_text(value)
 
     def _ufunc_call(self, tree: ast.expr) -> tuple[str, tuple[Argument, ...]] | None:
         """Return the ufunc and its arguments if `tree` is a call of one."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tracegrad.codegen.environment import render
 from tracegrad.codegen.numpy.emitter import Emitter
-from tracegrad.codegen.numpy.instructions import Array, Body
+from tracegrad.codegen.numpy.instructions import Argument, Array, Body
+from tracegrad.codegen.numpy.numbers import name_numbers
 from tracegrad.codegen.numpy.plan import defer_writes, plan
 from tracegrad.codegen.numpy.render import (
     arena_lines,
@@ -22,25 +25,46 @@ def emit_numpy(program: Program) -> Source:
     emitter = Emitter(program)
     body = emitter.run()
     emitter.library.settle()
+    numbers = emitter.numbers + name_numbers(body, emitter.names)
     defer_writes(body)
     memory = plan(body)
+    names = [name for name, _ in arena_names(body, memory)]
     graph = program.graph
     entry = graph.name
     text = render(
         "numpy/program.py.j2",
         title=f"{graph.name}: emitted by tracegrad for NumPy.",
-        imports=_imports(emitter, body),
-        functions=list(emitter.library.functions.values()),
-        arena_lines=arena_lines(body, memory),
-        arena_names=[name for name, _ in arena_names(body, memory)],
+        head=_head(emitter, body, numbers),
+        arena_lines="\n".join(arena_lines(body, memory)),
+        arena=_tuple(names),
+        has_arena=bool(names),
         entry=entry,
         parameters=", ".join([*_parameters(emitter, graph), "arena"]),
-        body=lines_of(body),
-        returned=[a.name if isinstance(a, Array) else a for a in body.returned],
-        commits=commit_texts(body.commits),
+        body="\n".join(lines_of(body)),
+        returned=_tuple(map(_name, body.returned)),
+        writes=_listed(commit_texts(body.commits)),
     )
     constants = {_name(emitter.arrays[c.value]): c.array for c in graph.constants}
     return Source("numpy", text, entry, "make_arena", constants, emitter.library.names)
+
+
+def _head(emitter: Emitter, body: Body, numbers: list[str]) -> str:
+    """Return what stands before the functions: imports, helpers, constant arrays."""
+    parts = ["\n".join(_imports(emitter, body)), *emitter.library.functions.values()]
+    if numbers:
+        parts.append("\n".join(numbers))
+    return "\n\n".join(part.strip("\n") for part in parts)
+
+
+def _tuple(names: Iterable[str]) -> str:
+    return f"({''.join(f'{name}, ' for name in names)})".replace(", )", ",)")
+
+
+def _listed(lines: list[str]) -> str:
+    """Return a tuple with a line for each of its elements."""
+    if not lines:
+        return "()"
+    return "\n".join(["(", *(f"    {line}" for line in lines), ")"])
 
 
 def _parameters(emitter: Emitter, graph: Graph) -> list[str]:
@@ -48,7 +72,7 @@ def _parameters(emitter: Emitter, graph: Graph) -> list[str]:
     return [_name(emitter.arrays[value]) for value in values]
 
 
-def _name(argument: Array | str) -> str:
+def _name(argument: Argument) -> str:
     return argument.name if isinstance(argument, Array) else argument
 
 

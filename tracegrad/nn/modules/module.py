@@ -47,7 +47,8 @@ class Module(ModuleNaming, ModuleState):
         own["_buffers"] = {}
         own["_modules"] = {}
         own["_non_persistent_buffers_set"] = set()
-        own["_call_hooks"] = {}
+        # A dict once there is a hook: that there is none is read at each call.
+        own["_call_hooks"] = None
         own["_state_hooks"] = {}
 
     # -- calling ----------------------------------------------------------------
@@ -66,7 +67,7 @@ class Module(ModuleNaming, ModuleState):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the hooks and `forward`."""
-        if not self._call_hooks:
+        if self._call_hooks is None:
             return self.forward(*args, **kwargs)
         return run_with_hooks(self, args, kwargs)
 
@@ -238,6 +239,12 @@ class Module(ModuleNaming, ModuleState):
 
     # -- hooks --------------------------------------------------------------------
 
+    def _made_call_hooks(self) -> dict[int, Hook]:
+        if self._call_hooks is None:
+            self.__dict__["_call_hooks"] = {}
+        hooks: dict[int, Hook] = self._call_hooks
+        return hooks
+
     def register_forward_pre_hook(
         self,
         hook: Callable[..., Any],
@@ -250,7 +257,7 @@ class Module(ModuleNaming, ModuleState):
         What it returns, if not None, takes the place of the arguments.
         """
         return add_hook(
-            self._call_hooks, Hook("forward_pre", hook, with_kwargs), prepend
+            self._made_call_hooks(), Hook("forward_pre", hook, with_kwargs), prepend
         )
 
     def register_forward_hook(
@@ -264,7 +271,9 @@ class Module(ModuleNaming, ModuleState):
 
         What it returns, if not None, takes the place of the result.
         """
-        return add_hook(self._call_hooks, Hook("forward", hook, with_kwargs), prepend)
+        return add_hook(
+            self._made_call_hooks(), Hook("forward", hook, with_kwargs), prepend
+        )
 
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
@@ -273,7 +282,7 @@ class Module(ModuleNaming, ModuleState):
 
         What it returns, if not None, takes the place of the result's gradients.
         """
-        return add_hook(self._call_hooks, Hook("backward_pre", hook), prepend)
+        return add_hook(self._made_call_hooks(), Hook("backward_pre", hook), prepend)
 
     def register_full_backward_hook(
         self, hook: Callable[..., Any], prepend: bool = False
@@ -283,7 +292,7 @@ class Module(ModuleNaming, ModuleState):
         `grad_input` has None for arguments that need no gradient. What the hook
         returns, if not None, takes the place of `grad_input`.
         """
-        return add_hook(self._call_hooks, Hook("backward", hook), prepend)
+        return add_hook(self._made_call_hooks(), Hook("backward", hook), prepend)
 
     # -- printing -----------------------------------------------------------------
 
