@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tracegrad.device import CPU, Device, device
 from tracegrad.dispatch.generator import Generator, default_generator
 from tracegrad.dispatch.inplace import check_writable, write
@@ -456,8 +454,8 @@ def initial_seed() -> int:
 @public_function(method=False)
 def get_rng_state() -> Tensor:
     """Return the default generator's state as a tensor of bytes."""
-    state = np.asarray(default_generator.get_state(), np.uint8)
-    return Tensor.from_numpy(state)  # type: ignore[attr-defined, no-any-return]
+    state: Tensor = default_generator.get_state()
+    return state
 
 
 @public_function(method=False)
@@ -469,8 +467,4 @@ def set_rng_state(new_state: Any) -> None:
     DrawError
         If it is no such state.
     """
-    state = new_state.numpy() if isinstance(new_state, Tensor) else new_state
-    try:
-        default_generator.set_state(np.asarray(state))
-    except ValueError as error:
-        raise DrawError(str(error)) from None
+    default_generator.set_state(new_state)
