@@ -138,8 +138,10 @@ def test_an_error_of_worker_init_fn():
     def init(worker):
         raise OSError("no init")
 
-    with pytest.raises(OSError, match="no init"):
-        list(DataLoader(Squares(), num_workers=1, worker_init_fn=init))
+    iterator = iter(DataLoader(Squares(), num_workers=1, worker_init_fn=init))
+    for _ in range(5):
+        with pytest.raises(OSError, match="no init"):
+            next(iterator)
 
 
 def test_what_cannot_be_sent_is_an_error_too():

@@ -201,7 +201,11 @@ def test_generator_states_from_torch():
     theirs = torch.Generator().manual_seed(3)
     torch.rand(5, generator=theirs)
     ours = tg.Generator()
-    ours.set_state(from_torch(theirs.get_state()).numpy())
+    ours.set_state(from_torch(theirs.get_state()))
+    assert tg.rand(4, generator=ours).tolist() == (
+        torch.rand(4, generator=theirs).tolist()
+    )
+    theirs.set_state(to_torch(ours.get_state()))
     assert tg.rand(4, generator=ours).tolist() == (
         torch.rand(4, generator=theirs).tolist()
     )

@@ -35,7 +35,7 @@ def outcome(graph: Graph, seed: int) -> list[object]:
 def _seen(value: Value, found: dict[Value, object]) -> object:
     if isinstance(value.spec, StateSpec):
         # All states of a run are one generator, which the last draw left.
-        return found[value].get_state().tobytes()  # type: ignore[attr-defined]
+        return found[value].get_state().numpy().tobytes()  # type: ignore[attr-defined]
     return found[value]
 
 

@@ -400,3 +400,12 @@ def test_the_machine_reads_what_pickle_writes():
         found, end = run_restricted(program, 0, lambda entry: None)
         assert found == obj
         assert end == len(program)
+
+
+@pytest.mark.parametrize("name", ["offset above", "size above", "stride above"])
+def test_the_place_is_checked_before_an_array_is_made(name):
+    with pytest.raises(LoadError, match="reaches element"):
+        load(archive(WRONG_TENSORS[name] + b".", _0=EIGHT))
+    on_meta = io.BytesIO(archive(WRONG_TENSORS[name] + b".", _0=EIGHT))
+    with pytest.raises(LoadError, match="reaches element"):
+        tg.load(on_meta, map_location="meta")

@@ -203,6 +203,7 @@ class _Worker:
     def _start_epoch(self) -> None:
         setup = self._setup
         self._at_end = False
+        self._fetch = None
         try:
             self._fetch = make_fetch(
                 setup.kind,
@@ -224,10 +225,9 @@ class _Worker:
             self._out.put(_packed((number, self._fetched(index)), self._setup.id))
 
     def _fetched(self, index: Any) -> Any:
-        if self._failure is not None:
-            failure, self._failure = self._failure, None
-            return failure
-        assert self._fetch is not None
+        if self._fetch is None:
+            # It could not begin: that is the answer to whatever is asked.
+            return self._failure
         try:
             return self._fetch(index)
         except Exception as error:

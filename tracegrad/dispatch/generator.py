@@ -5,9 +5,12 @@ from __future__ import annotations
 import threading
 from typing import Any, final
 
+import numpy as np
+
 from tracegrad.device import CPU, Device, is_loaded, resolved
 from tracegrad.dispatch.state import thread
-from tracegrad.errors import ArgumentTypeError, DeviceError
+from tracegrad.dispatch.tensor import Tensor, wrap
+from tracegrad.errors import ArgumentTypeError, DeviceError, DrawError
 from tracegrad.random_streams import MT19937, Philox
 
 
@@ -71,16 +74,29 @@ class Generator:
         return found
 
     def get_state(self) -> Any:
-        """Return the state as a uint8 array."""
+        """Return the state as a tensor of bytes, in PyTorch's layout."""
         if thread.recorder is not None:
             thread.recorder.unknown_state(self, "get_state()")
-        return self.engine.get_state()
+        engine = self.engine
+        of_torch = engine.__class__ is MT19937
+        state = engine.get_torch_state() if of_torch else engine.get_state()
+        return wrap(np.asarray(state, np.uint8))
 
     def set_state(self, state: Any) -> None:
-        """Continue from a state that `get_state` returned."""
+        """Continue from a state that `get_state` returned, here or in PyTorch.
+
+        Raises
+        ------
+        DrawError
+            If it is no such state.
+        """
         if thread.recorder is not None:
             thread.recorder.unknown_state(self, "set_state()")
-        self.engine.set_state(state)
+        given = state._array if isinstance(state, Tensor) else np.asarray(state)
+        try:
+            self.engine.set_state(given)
+        except ValueError as error:
+            raise DrawError(str(error)) from None
 
 
 default_generator = Generator()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tracegrad.device import CPU, Device, resolved
 from tracegrad.dispatch.generator import (
     Generator,
@@ -498,8 +496,8 @@ def initial_seed() -> int:
 @public_function(method=False, by_data=True)
 def get_rng_state() -> Tensor:
     """Return the default generator's state as a tensor of bytes."""
-    state = np.asarray(default_generator.get_state(), np.uint8)
-    return Tensor.from_numpy(state)  # type: ignore[attr-defined, no-any-return]
+    state: Tensor = default_generator.get_state()
+    return state
 
 
 @public_function(method=False, by_data=True)
@@ -511,8 +509,4 @@ def set_rng_state(new_state: Any) -> None:
     DrawError
         If it is no such state.
     """
-    state = new_state.numpy() if isinstance(new_state, Tensor) else new_state
-    try:
-        default_generator.set_state(np.asarray(state))
-    except ValueError as error:
-        raise DrawError(str(error)) from None
+    default_generator.set_state(new_state)
