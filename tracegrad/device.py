@@ -132,12 +132,12 @@ class Backend:
 # A context cannot be entered twice, so each call enters a copy (about 40 ns).
 _quiet = contextvars.copy_context()
 _quiet.run(np.seterr, all="ignore")
-_copy_quiet = _quiet.copy
+copy_quiet = _quiet.copy
 
 
 def run_quietly(kernel: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call `kernel` with NumPy's floating-point warnings off."""
-    return _copy_quiet().run(kernel, *args, **kwargs)
+    return copy_quiet().run(kernel, *args, **kwargs)
 
 
 def _run_plainly(kernel: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -180,7 +180,12 @@ class Equals(_Valued):
     def render(self, value: str, constants: Constants) -> str:
         """See `Check`."""
         kind = constants.add(type(self.value))
-        return f"type({value}) is {kind} and {value} == {constants.add(self.value)}"
+        return f"type({value}) is {kind} and {self.render_value(value, constants)}"
+
+    def render_value(self, value: str, constants: Constants) -> str:
+        """Python expression for what is of the type for sure."""
+        number = self.value.__class__ is int
+        return f"{value} == {self.value if number else constants.add(self.value)}"
 
     def old(self) -> str:
         """See `Check`."""
@@ -241,10 +246,10 @@ class HasParts(_Valued):
 
     def render(self, value: str, constants: Constants) -> str:
         """See `Check`."""
-        return f"type({value}) is tuple and {self.render_parts(value, constants)}"
+        return f"type({value}) is tuple and {self.render_value(value, constants)}"
 
-    def render_parts(self, value: str, constants: Constants) -> str:
-        """Return the expression for what is a tuple for sure."""
+    def render_value(self, value: str, constants: Constants) -> str:
+        """Python expression for what is a tuple for sure."""
         if not self.value:
             return f"not {value}"
         parts, kinds = constants.add(self.value), tuple(map(type, self.value))

@@ -62,6 +62,8 @@ class Path:
 
     __slots__ = ("_hash", "_key")
     _key: tuple[Any, ...]
+    # The type of whatever it leads to, where that follows from the last step.
+    gives: ClassVar[type | None] = None
 
     def __init__(self, *key: object) -> None:
         self._key = key
@@ -456,6 +458,7 @@ class Elements(_Step):
     """``tuple(base)``: a dict's keys or a set's elements in their order."""
 
     __slots__ = ()
+    gives = tuple
 
     def __init__(self, base: Path) -> None:
         self.base = base
@@ -475,6 +478,7 @@ class Length(_Step):
     """``len(base)``."""
 
     __slots__ = ()
+    gives = int
 
     def __init__(self, base: Path) -> None:
         self.base = base

@@ -23,7 +23,7 @@ from tracegrad.capture.checks import (
 )
 from tracegrad.capture.effects import Location
 from tracegrad.capture.memory import memory_pattern
-from tracegrad.capture.paths import Constants, Elements, Environment, Length, Path
+from tracegrad.capture.paths import Constants, Environment, Path
 from tracegrad.dispatch import storage
 
 # Checks whose expression has the object in one place only.
@@ -215,7 +215,8 @@ class _Writer:
         for path in _subjects(guards, leaves):
             self._count(path)
         for guard in guards:
-            self._check(self._guard(guard))
+            if not _is_certain(guard):
+                self._check(self._guard(guard))
         for leaf in leaves:
             self._leaf(leaf)
         if apart:
@@ -241,22 +242,17 @@ class _Writer:
                 self._count(base)
 
     def _check(self, condition: str) -> None:
-        if condition != "True":
-            self._lines.append(f"if not ({condition}): return None")
+        self._lines.append(f"if not ({condition}): return None")
 
     def _guard(self, guard: Guard) -> str:
         check = guard.check
         if self._uses[guard.path] == 1 and isinstance(check, _ASKS_ONCE):
             return check.render(self._step(guard.path), self.constants)
-        if isinstance(guard.path, Length) and isinstance(check, Equals):
-            # A length is an int.
-            return f"{self._base(guard.path)} == {check.value:d}"
-        if isinstance(guard.path, Elements) and isinstance(check, HasType):
-            # What `Elements` gives is a tuple.
-            return "True"
+        if isinstance(check, Equals) and type(check.value) is guard.path.gives:
+            return check.render_value(self._base(guard.path), self.constants)
         value = self._variable(guard.path)
-        if isinstance(guard.path, Elements) and isinstance(check, HasParts):
-            return check.render_parts(value, self.constants)
+        if isinstance(check, HasParts) and guard.path.gives is tuple:
+            return check.render_value(value, self.constants)
         if isinstance(check, Relation):
             return check.relate(value, *map(self._variable, check.others))
         return check.render(value, self.constants)
@@ -317,6 +313,12 @@ class _Writer:
         if path in self._variables or self._uses.get(path, 0) > 1:
             return self._variable(path)
         return self._step(path)
+
+
+def _is_certain(guard: Guard) -> bool:
+    """Return whether a guard asks for the type that its path has for sure."""
+    known, check = guard.path.gives, guard.check
+    return known is not None and isinstance(check, HasType) and check.reference is known
 
 
 def _subjects(guards: Iterable[Guard], leaves: Iterable[LeafGuard]) -> list[Path]:

@@ -11,7 +11,7 @@ import inspect
 import os
 import re
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -239,6 +239,20 @@ RAW = (
     ZeroDivisionError,
 )
 """What is raised where an argument of another kind is used."""
+
+
+def raise_explained(
+    function: str,
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    error: Exception,
+) -> NoReturn:
+    """Raise an error that came out of a function of ours, or what explains it."""
+    said = explained(function, signature, args, kwargs, error)
+    if said is error:
+        raise error
+    raise said from error
 
 
 def explained(

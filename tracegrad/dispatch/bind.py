@@ -141,7 +141,7 @@ def _bind_with_rule(
     operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
 ) -> Any:
     """Run a composite that states its own derivative, as one tape entry."""
-    edges = [_edges_of(operand) for operand in operands]
+    edges = [edges_of(operand) for operand in operands]
     if thread.recorder is None:
         before = set_grad_enabled(False)
         try:
@@ -169,7 +169,7 @@ def bind_tape(
     """Run a primitive, and make its tape entry where gradients are wanted."""
     edges = None
     if thread.grad_enabled and operator.vjp_rules:
-        edges = [_edges_of(operand) for operand in operands]
+        edges = [edges_of(operand) for operand in operands]
         if not any(edges):
             edges = None
     result = _bind_recorded(operator, operands, attributes)
@@ -182,11 +182,12 @@ def bind_tape(
     return result
 
 
-def _edges_of(operand: Any) -> Any:
+def edges_of(operand: Any) -> Any:
+    """Return where an operand's cotangent goes; for several tensors, where each."""
     if isinstance(operand, Tensor):
         return edge_of(operand)
     if operand.__class__ is tuple:
-        edges = tuple(_edges_of(o) for o in operand)
+        edges = tuple(edges_of(o) for o in operand)
         return edges if any(edges) else None
     return None
 
@@ -216,7 +217,7 @@ def attach(
 ) -> None:
     """Put the result(s) on the tape."""
     results = result if result.__class__ is tuple else (result,)
-    if results[0]._array.dtype.kind not in _DIFFERENTIABLE_KINDS and len(results) == 1:
+    if results[0]._array.dtype.kind not in DIFFERENTIABLE_KINDS and len(results) == 1:
         return
     plan = operator.plan(
         tuple(edge is not None for edge in edges),
@@ -234,7 +235,7 @@ def attach(
         tuple(None if isinstance(o, Tensor | tuple) else o for o in operands),
     )
     for index, tensor in enumerate(results):
-        if tensor._array.dtype.kind in _DIFFERENTIABLE_KINDS:
+        if tensor._array.dtype.kind in DIFFERENTIABLE_KINDS:
             tensor._node = entry if len(results) == 1 else ResultEdge(entry, index)
     entry.saved = _save(plan, operands, edges, results)
     if thread.anomaly:
@@ -242,7 +243,7 @@ def attach(
 
 
 # NumPy's kinds and DType's kinds: a tensor on the meta device has the latter.
-_DIFFERENTIABLE_KINDS = frozenset({"f", "c", "float", "complex", "V"})
+DIFFERENTIABLE_KINDS = frozenset({"f", "c", "float", "complex", "V"})
 
 
 def _save(
@@ -328,7 +329,7 @@ def run_kernel(
     operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
 ) -> Any:
     """Run the kernel of the operands' device and return new Tensors."""
-    arrays = [_array_of(operand) for operand in operands]
+    arrays = [array_of(operand) for operand in operands]
     device = _common_device(operator, operands, attributes)
     if device is None:
         return _run_meta(operator, operands, attributes)
@@ -449,11 +450,12 @@ def _to_foreign(array: Any, backend: Backend) -> Any:
     return backend.namespace.asarray(np.asarray(array))
 
 
-def _array_of(operand: Any) -> Any:
+def array_of(operand: Any) -> Any:
+    """Return what kernels take for an operand."""
     if isinstance(operand, Tensor):
         return operand._array
     if operand.__class__ is tuple:
-        return [_array_of(o) for o in operand]
+        return [array_of(o) for o in operand]
     if operand.__class__ is Generator:
         return operand.engine
     if operand.__class__ in _EXACT:
@@ -581,7 +583,7 @@ def _check_all_meta(operator: OpDef, operands: Sequence[Any]) -> None:
     for tensor in _tensors_of(operands):
         array = tensor._array
         has_data = array.__class__ is not TensorSpec and array.ndim > 0
-        if has_data and array.dtype.kind in _DIFFERENTIABLE_KINDS:
+        if has_data and array.dtype.kind in DIFFERENTIABLE_KINDS:
             raise DeviceError(
                 f"{operator.name}: the operands are on meta and {tensor.device}; "
                 "copy one with tensor.to(device) first"

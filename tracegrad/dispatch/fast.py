@@ -6,13 +6,12 @@ goes to ``bind``, which knows all cases.
 
 from __future__ import annotations
 
-import contextvars
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tracegrad.device import _quiet
+from tracegrad.device import copy_quiet
 from tracegrad.dispatch.bind import NO_ATTRIBUTES, bind
 from tracegrad.dispatch.entry import SavedTensor, TapeEntry, next_sequence
 from tracegrad.dispatch.operator import OpDef, Plan
@@ -22,7 +21,6 @@ from tracegrad.errors import ArgumentTypeError
 from tracegrad.location import publish
 
 _new = object.__new__
-_copy_quiet: Callable[[], contextvars.Context] = _quiet.copy
 _F32 = np.dtype("float32")
 _F64 = np.dtype("float64")
 _ndarray = np.ndarray
@@ -64,7 +62,7 @@ def binary(  # noqa: C901 - the common path: tests in the order of their cost
         if v is not None and v.base._node is not v.stamp:
             return slow(x, y)
         try:
-            array = _copy_quiet().run(ufunc, a, b)
+            array = copy_quiet().run(ufunc, a, b)
         except (ValueError, OverflowError):
             return slow(x, y)
         self = _new(Tensor)
@@ -136,7 +134,7 @@ def unary(operator: OpDef, ufunc: np.ufunc) -> Callable[..., Any]:
             or (v is not None and v.base._node is not v.stamp)
         ):
             return slow(x)
-        array = _copy_quiet().run(ufunc, a)
+        array = copy_quiet().run(ufunc, a)
         self = _new(Tensor)
         self._array = array if array.__class__ is _ndarray else np.asarray(array)
         self._node = self._view = self._counter = self._grad = None

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
-from tracegrad.dispatch.argument_errors import RAW, explained, given_twice
+from tracegrad.dispatch.argument_errors import RAW, given_twice, raise_explained
 from tracegrad.dispatch.rules import GIVEN_NAMES, Rule, rule_names
 from tracegrad.errors import ArgumentTypeError
 from tracegrad.location import is_published, know, publish
@@ -308,21 +308,20 @@ def public_form(
     It takes ``axis=`` where it has a parameter ``dim``, and what Python raises in it
     for an argument of a wrong type says which argument that is.
     """
-    own = inspect.signature(function) if signature is None else signature
-    parameters = own.parameters
-    takes_axis = _NUMPY_NAMES.keys().isdisjoint(parameters) and "dim" in parameters
+
+    @functools.cache
+    def own() -> inspect.Signature:
+        # When it is first asked for: most never are, and import would wait for all.
+        return inspect.signature(function) if signature is None else signature
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            if kwargs and takes_axis:
-                kwargs = _own_names(kwargs, name, own)
+            if kwargs and not _NUMPY_NAMES.keys().isdisjoint(kwargs):
+                kwargs = _own_names(kwargs, name, own())
             return function(*args, **kwargs)
         except RAW as error:
-            said = explained(name, own, args, kwargs, error)
-            if said is error:
-                raise
-            raise said from error
+            raise_explained(name, own(), args, kwargs, error)
 
     publish(call, name)
     return call
@@ -331,7 +330,13 @@ def public_form(
 def _own_names(
     given: dict[str, Any], function: str, signature: inspect.Signature
 ) -> dict[str, Any]:
-    """Return arguments by PyTorch's names where NumPy's were given."""
+    """Return arguments by PyTorch's names where NumPy's were given.
+
+    That is for functions with a parameter ``dim`` and none of NumPy's names.
+    """
+    parameters = signature.parameters
+    if not _NUMPY_NAMES.keys().isdisjoint(parameters) or "dim" not in parameters:
+        return given
     found: dict[str, Any] = {}
     for written, value in given.items():
         name = own_name(written, signature.parameters)

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from tracegrad.dispatch.argument_errors import RAW, explained
+from tracegrad.dispatch.argument_errors import RAW, raise_explained
 from tracegrad.dispatch.arguments import parse
 from tracegrad.dispatch.bind import bind
 from tracegrad.dispatch.inplace import apply_inplace, write_out
@@ -44,10 +44,7 @@ def _general_call(operator: OpDef) -> Callable[..., Any]:
             operands, attributes = parse(operator, args, kwargs)
             result = bind(operator, operands, attributes)
         except RAW as error:
-            said = explained(operator.name, operator.signature, args, kwargs, error)
-            if said is error:
-                raise
-            raise said from error
+            raise_explained(operator.name, operator.signature, args, kwargs, error)
         return result if out is None else write_out(out, result, operator.name)
 
     functools.update_wrapper(call, operator.function)
@@ -79,10 +76,7 @@ def _inplace_method(operator: OpDef) -> Callable[..., Any]:
             return apply_inplace(operator, operands, attributes)
         except RAW as error:
             given = (self, *args)
-            said = explained(name, operator.signature, given, kwargs, error)
-            if said is error:
-                raise
-            raise said from error
+            raise_explained(name, operator.signature, given, kwargs, error)
 
     publish(method, name)
     method.__doc__ = f"Write the result of `{operator.name}` into this tensor."

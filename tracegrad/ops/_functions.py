@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tracegrad.dispatch.argument_errors import RAW, explained
+from tracegrad.dispatch.argument_errors import RAW, raise_explained
 from tracegrad.dispatch.arguments import parse
 from tracegrad.dispatch.bind import NO_ATTRIBUTES, bind
 from tracegrad.dispatch.fast import operand
@@ -65,46 +65,42 @@ def choosing(
     """
 
     def enter(choose: Chooser) -> Chooser:
-        function = _function(choose, name)
-        if "dim" in inspect.signature(choose).parameters:
+        signature = inspect.signature(choose)
+        function = _function(choose, name, signature)
+        if "dim" in signature.parameters:
             function = public_form(function, name)
         FUNCTIONS[name] = FunctionDef(name, OpDef.planned(function), method)
         if inplace:
-            METHODS[name + "_"] = _inplace(choose, name)
+            METHODS[name + "_"] = _inplace(choose, name, signature)
         return choose
 
     return enter
 
 
-def _function(choose: Chooser, name: str) -> Callable[..., Any]:
-    signature = inspect.signature(choose)
-
+def _function(
+    choose: Chooser, name: str, signature: inspect.Signature
+) -> Callable[..., Any]:
     def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         try:
             result = choose(*args, **kwargs).apply()
         except RAW as error:
-            said = explained(name, signature, args, kwargs, error)
-            if said is error:
-                raise
-            raise said from error
+            raise_explained(name, signature, args, kwargs, error)
         return result if out is None else write_out(out, result, name)
 
-    return _documented(call, choose, name)
+    return _documented(call, choose, name, signature)
 
 
-def _inplace(choose: Chooser, name: str) -> Callable[..., Any]:
+def _inplace(
+    choose: Chooser, name: str, signature: inspect.Signature
+) -> Callable[..., Any]:
     called = name + "_"
-    signature = inspect.signature(choose)
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         try:
             choice = choose(self, *args, **kwargs)
             return apply_inplace(choice.operator, choice.checked(), choice.attributes)
         except RAW as error:
-            said = explained(called, signature, (self, *args), kwargs, error)
-            if said is error:
-                raise
-            raise said from error
+            raise_explained(called, signature, (self, *args), kwargs, error)
 
     publish(method, called)
     method.__doc__ = f"Write the result of `{name}` into this tensor."
@@ -112,12 +108,11 @@ def _inplace(choose: Chooser, name: str) -> Callable[..., Any]:
 
 
 def _documented(
-    call: Callable[..., Any], choose: Chooser, name: str
+    call: Callable[..., Any], choose: Chooser, name: str, signature: inspect.Signature
 ) -> Callable[..., Any]:
     functools.update_wrapper(call, choose)
     publish(call, name)
     publish(choose, name)
-    signature = inspect.signature(choose)
     out = inspect.Parameter(
         "out", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Tensor | None"
     )

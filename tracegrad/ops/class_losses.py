@@ -11,7 +11,7 @@ from tracegrad.ops._families import composite
 from tracegrad.ops.arithmetic import mul, neg
 from tracegrad.ops.comparison import eq, ne
 from tracegrad.ops.gathering import gather
-from tracegrad.ops.labels import mean_label_entropy, mean_pick
+from tracegrad.ops.labels import class_dim, mean_label_entropy, mean_pick
 from tracegrad.ops.losses import reduced
 from tracegrad.ops.normalizing import log_softmax
 from tracegrad.ops.picking import take
@@ -20,15 +20,11 @@ from tracegrad.ops.selection import where
 from tracegrad.ops.views import reshape, squeeze, unsqueeze
 
 
-def _class_dim(input: Tensor) -> int:
-    return 0 if input.ndim == 1 else 1
-
-
 def _check_classes(name: str, input: Tensor, target: Tensor) -> None:
     shape, wanted = input._array.shape, target._array.shape
     if not shape:
         raise ShapeError(f"{name}: the input needs a dimension of classes")
-    dim = _class_dim(input)
+    dim = class_dim(input.ndim)
     expected = shape[:dim] + shape[dim + 1 :]
     if wanted != expected:
         raise ArgumentValueError(
@@ -40,7 +36,7 @@ def _check_classes(name: str, input: Tensor, target: Tensor) -> None:
 
 
 def _check_weight(name: str, input: Tensor, weight: Tensor | None) -> None:
-    count = input._array.shape[_class_dim(input)]
+    count = input._array.shape[class_dim(input.ndim)]
     if weight is not None and weight._array.shape != (count,):
         raise ShapeError(
             f"{name}: weight must hold one number for each of {count} classes, not "
@@ -76,7 +72,7 @@ def _negated_picks(
     input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
 ) -> tuple[Any, Any]:
     """Return the loss of each label, 0 for ignored ones, and the labels' weights."""
-    dim = _class_dim(input)
+    dim = class_dim(input.ndim)
     kept = ne(target, ignore_index)
     # Any label in range stands for an ignored one; its loss is not used.
     label = where(kept, target, 0)
@@ -163,7 +159,7 @@ def cross_entropy(
     _check_weight("cross_entropy", input, weight)
     if weight is None and reduction == "mean" and label_smoothing == 0:
         return mean_label_entropy(input, target, ignore_index)[1]  # type: ignore[no-any-return]
-    logs = log_softmax(input, _class_dim(input))
+    logs = log_softmax(input, class_dim(input.ndim))
     loss, weights = _negated_picks(logs, target, weight, ignore_index)
     if label_smoothing == 0:
         return _averaged("cross_entropy", loss, weights, reduction)
@@ -182,7 +178,7 @@ def _smoothed(
     loss: Any,
     weights: Any,
 ) -> Tensor:
-    dim = _class_dim(logs)
+    dim = class_dim(logs.ndim)
     spread = sum_(neg(_per_class(logs, weight)), dim)
     spread = where(eq(target, ignore_index), 0, spread)
     share = smoothing / logs._array.shape[dim]
@@ -194,7 +190,7 @@ def _per_class(logs: Any, weight: Tensor | None) -> Any:
     """Return log-probabilities times the weights of their classes."""
     if weight is None:
         return logs
-    behind = (1,) * (logs.ndim - 1 - _class_dim(logs))
+    behind = (1,) * (logs.ndim - 1 - class_dim(logs.ndim))
     return mul(logs, reshape(weight, -1, *behind))
 
 
@@ -206,7 +202,7 @@ def _with_probabilities(
     smoothing: float,
 ) -> Tensor:
     _check_weight("cross_entropy", input, weight)
-    dim = _class_dim(input)
+    dim = class_dim(input.ndim)
     count = input._array.shape[dim]
     if smoothing > 0:
         target = target * (1 - smoothing) + smoothing / count

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.dtypes import DType, bfloat16, float16, float32, int64
+from tracegrad.dtypes import int64
 from tracegrad.errors import DTypeError, ShapeError, UnsupportedDTypeError
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._indices import check_elements
+from tracegrad.ops._pointwise import compute_dtype
 from tracegrad.ops.arithmetic import add, mul
 from tracegrad.ops.comparison import ne
 from tracegrad.ops.division import div
@@ -24,6 +25,11 @@ from tracegrad.ops.shaping import fit, zeros_of
 from tracegrad.ops.views import unsqueeze
 from tracegrad.sizes import Shape, numel, shape_text
 from tracegrad.spec import TensorSpec
+
+
+def class_dim(ndim: int) -> int:
+    """Return the dimension of the classes of an input."""
+    return 0 if ndim == 1 else 1
 
 
 def _examples(rng: Any) -> Any:
@@ -40,7 +46,7 @@ def _examples(rng: Any) -> Any:
 def _places_kernel(
     xp: Any, target: Any, shape: tuple[int, ...], ignore_index: int
 ) -> tuple[Any, Any]:
-    classes = shape[0 if len(shape) == 1 else 1]
+    classes = shape[class_dim(len(shape))]
     labels = target if target.ndim == 1 else target.reshape(-1)
     labels = labels if labels.dtype == xp.int64 else labels.astype("int64")
     count = labels.size
@@ -66,7 +72,7 @@ def _places_abstract(
 ) -> tuple[TensorSpec, TensorSpec]:
     if target.dtype.kind != "int":
         raise DTypeError(f"nll_loss: labels must be integers, not {target.dtype.name}")
-    dim = 0 if len(shape) == 1 else 1
+    dim = class_dim(len(shape))
     if not shape or target.shape != shape[:dim] + shape[dim + 1 :]:
         raise ShapeError(
             f"nll_loss: labels of shape {shape_text(target.shape)} do not fit an input "
@@ -200,7 +206,7 @@ def _label_errors_kernel(
     flat = result.reshape(-1)
     flat[places] = flat.take(places) - share
     if number != places.size:
-        ignored = xp.expand_dims(target == ignore_index, 0 if input.ndim == 1 else 1)
+        ignored = xp.expand_dims(target == ignore_index, class_dim(input.ndim))
         xp.copyto(result, 0, where=ignored)
     return result
 
@@ -240,7 +246,7 @@ def label_errors(
 
 def _share(ct: Any, target: Tensor, count: Tensor, ignore_index: int) -> Tensor:
     """Return `ct` over the number of labels that count, 0 in the rows of others."""
-    rows = unsqueeze(ne(target, ignore_index), 0 if ct.ndim == 1 else 1)
+    rows = unsqueeze(ne(target, ignore_index), class_dim(ct.ndim))
     return where(rows, div(ct, count), 0)  # type: ignore[no-any-return]
 
 
@@ -268,12 +274,8 @@ def mean_label_entropy(
     input: Tensor, target: Tensor, ignore_index: int = -100
 ) -> Tensor:
     """Log-probabilities of logits, and the mean cross entropy with labels."""
-    logs = log_softmax(input, 0 if input.ndim == 1 else 1)
+    logs = log_softmax(input, class_dim(input.ndim))
     return logs, mean_pick(logs, target, ignore_index)  # type: ignore[return-value]
-
-
-def _compute(dtype: DType) -> DType:
-    return float32 if dtype in (float16, bfloat16) else dtype
 
 
 def _mean_label_entropy_vjp(
@@ -282,11 +284,10 @@ def _mean_label_entropy_vjp(
     to_logs, to_loss = cts
     result = None
     if to_logs is not None:
-        dim = 0 if out.ndim == 1 else 1
-        result = pulled_log_softmax(to_logs, out, input_spec, dim)
+        result = pulled_log_softmax(to_logs, out, input_spec, class_dim(out.ndim))
     if to_loss is None:
         return result  # type: ignore[return-value]
-    wide = out.to(_compute(out.dtype))
+    wide = out.to(compute_dtype(out.dtype))
     places, count = label_places(target, out._array.shape, ignore_index)
     errors = label_errors(exp(wide), target, places, count, ignore_index)
     share = fit(mul(errors, to_loss.to(wide.dtype)), input_spec)

@@ -11,6 +11,7 @@ from tracegrad.optim.optimizer import (
     Optimizer,
     check_at_least,
     check_not_differentiable,
+    decayed,
     descent,
 )
 
@@ -94,10 +95,8 @@ class Adagrad(Optimizer):
     def _update(
         self, parameter: Any, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        gradient = descent(parameter, group)
         state["step"].add_(1)
-        if group["weight_decay"] != 0:
-            gradient = gradient.add(parameter, alpha=group["weight_decay"])
+        gradient = decayed(parameter, descent(parameter, group), group)
         size = group["lr"]
         if group["lr_decay"] != 0:
             count = state["step"].to(float64)

@@ -12,6 +12,7 @@ from tracegrad.optim.optimizer import (
     check_at_least,
     check_fraction,
     check_not_differentiable,
+    decayed,
     descent,
 )
 
@@ -103,13 +104,8 @@ class Adam(Optimizer):
         self, parameter: Any, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
         beta1, beta2 = group["betas"]
-        lr, decay = group["lr"], group["weight_decay"]
-        gradient = descent(parameter, group)
         state["step"].add_(1)
-        if decay != 0 and group["decoupled_weight_decay"]:
-            parameter.mul_(1 - lr * decay)
-        elif decay != 0:
-            gradient = gradient.add(parameter, alpha=decay)
+        gradient = decayed(parameter, descent(parameter, group), group)
         first, second = state["exp_avg"], state["exp_avg_sq"]
         first.lerp_(gradient, 1 - beta1)
         second.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
@@ -119,7 +115,7 @@ class Adam(Optimizer):
             second = largest
         # In float64: the first corrections are small differences of numbers near 1.
         count = state["step"].to(float64)
-        size = lr / (1 - beta1**count)
+        size = group["lr"] / (1 - beta1**count)
         root = (1 - beta2**count).sqrt()
         parameter.sub_(size * first / (second.sqrt() / root + group["eps"]))
 

@@ -11,6 +11,7 @@ from tracegrad.optim.optimizer import (
     Optimizer,
     check_at_least,
     check_not_differentiable,
+    decayed,
     descent,
 )
 
@@ -93,10 +94,8 @@ class RMSprop(Optimizer):
     def _update(
         self, parameter: Any, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        gradient = descent(parameter, group)
         state["step"].add_(1)
-        if group["weight_decay"] != 0:
-            gradient = gradient.add(parameter, alpha=group["weight_decay"])
+        gradient = decayed(parameter, descent(parameter, group), group)
         alpha = group["alpha"]
         square = state["square_avg"]
         square.mul_(alpha).addcmul_(gradient, gradient, value=1 - alpha)

@@ -11,6 +11,7 @@ from tracegrad.optim.optimizer import (
     Optimizer,
     check_at_least,
     check_not_differentiable,
+    decayed,
     descent,
 )
 
@@ -90,9 +91,7 @@ class SGD(Optimizer):
     def _update(
         self, parameter: Any, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        gradient = descent(parameter, group)
-        if group["weight_decay"] != 0:
-            gradient = gradient.add(parameter, alpha=group["weight_decay"])
+        gradient = decayed(parameter, descent(parameter, group), group)
         if group["momentum"] != 0:
             gradient = self._with_momentum(gradient, state, group)
         lr = group["lr"]
