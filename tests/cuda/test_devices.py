@@ -91,6 +91,53 @@ def test_a_number_may_be_on_the_cpu(fake_cupy: Installed) -> None:
             assert found.tolist() == [2.0, 2.0]
 
 
+def test_a_number_on_the_device_goes_along_with_nothing(fake_cupy: Installed) -> None:
+    with pytest.raises(RuntimeError, match="cuda:0 and cpu"):
+        tg.tensor(1.0, device="cuda") + tg.ones(2)
+    with pytest.raises(RuntimeError, match="cpu and cuda:0"):
+        tg.ones(2) + tg.tensor(1.0, device="cuda")
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        lambda: [0, 2],
+        lambda: np.array([0, 2]),
+        lambda: tg.tensor([0, 2]),
+        lambda: tg.tensor([True, False, True]),
+        lambda: (tg.tensor([0, 2]), slice(0, 2)),
+    ],
+)
+def test_an_index_may_be_on_the_cpu(fake_cupy: Installed, index: Any) -> None:
+    def make(device: str) -> Any:
+        return tg.arange(12.0, device=device).reshape(3, 4)
+
+    assert make("cuda")[index()].tolist() == make("cpu")[index()].tolist()
+    written, wanted = make("cuda"), make("cpu")
+    written[index()] = wanted[index()] = -1.0
+    assert written.tolist() == wanted.tolist()
+
+
+def test_a_write_takes_a_value_from_the_cpu(fake_cupy: Installed) -> None:
+    x = tg.zeros(2, 2, device="cuda")
+    x[0] = tg.tensor([1.0, 2.0])
+    x[1, 1] = tg.tensor(3.0)
+    assert x.tolist() == [[1.0, 2.0], [0.0, 3.0]]
+
+
+def test_overlapping_memory_is_told_from_interleaved(fake_cupy: Installed) -> None:
+    x = tg.arange(6.0, device="cuda")
+    x[::2].add_(x[1::2])
+    assert x.tolist() == [1.0, 1.0, 5.0, 3.0, 9.0, 5.0]
+    with pytest.raises(tg.errors.InplaceError, match="overlap"):
+        x[1:].add_(x[:-1])
+
+
+def test_tensors_in_lists(fake_cupy: Installed) -> None:
+    x = tg.arange(3.0, device="cuda")
+    assert tg.tensor([x[0], x[2]], device="cuda").tolist() == [0.0, 2.0]
+
+
 def test_only_one_device(fake_cupy: Installed) -> None:
     with pytest.raises(tg.errors.DeviceError, match="cuda:1"):
         tg.zeros(2, device="cuda:1")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tracegrad.device import Device, on_device, on_host, resolved
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.rules import identity
@@ -146,6 +148,13 @@ def _moved(x: Tensor, target: Device) -> Tensor:
     if target.type == "meta":
         return wrap(TensorSpec(x.dtype, x._array.shape, (), target))
     return to_device(x, target, x.device)  # type: ignore[no-any-return]
+
+
+def beside(tensor: Tensor, other: Tensor) -> Tensor:
+    """Return a tensor of the CPU on the CUDA device of another one, else as it is."""
+    if tensor._array.__class__ is np.ndarray and other.is_cuda:
+        return _moved(tensor, other.device)
+    return tensor
 
 
 @method("to")
