@@ -48,6 +48,7 @@ dtype = _DType
 
 # Name: the module that holds it, and its name there ("" for the module itself).
 _LAZY = {
+    "cuda": ("tracegrad.cuda", ""),
     "codegen": ("tracegrad.codegen", ""),
     "func": ("tracegrad.func", ""),
     "ir": ("tracegrad.ir", ""),

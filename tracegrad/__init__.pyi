@@ -26,6 +26,7 @@ from tracegrad.dtypes import set_default_dtype as set_default_dtype
 from tracegrad.sizes import Size as Size
 from tracegrad.dtypes import DType as _DType
 from tracegrad import codegen as codegen
+from tracegrad import cuda as cuda
 from tracegrad import func as func
 from tracegrad import ir as ir
 from tracegrad import linalg as linalg

@@ -168,6 +168,37 @@ def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tg.trace(lambda x: x * 2, strict=True)(tg.ones(2)).tolist() == [2.0, 2.0]
 
 
+def test_questions_about_the_device(fake_cupy: Installed) -> None:
+    assert tg.cuda.is_available()
+    assert tg.cuda.device_count() == 1
+    assert tg.cuda.current_device() == 0
+    tg.cuda.set_device("cuda")
+    tg.cuda.synchronize()
+    tg.cuda.empty_cache()
+    with pytest.raises(tg.errors.DeviceError, match="cuda:1"):
+        tg.cuda.set_device(1)
+    tg.cuda.manual_seed_all(3)
+    assert tg.cuda.initial_seed() == 3
+    state = tg.cuda.get_rng_state()
+    first = tg.rand(3, device="cuda").tolist()
+    tg.cuda.set_rng_state(state)
+    assert tg.rand(3, device="cuda").tolist() == first
+    with pytest.raises(tg.errors.DrawError, match="16 bytes"):
+        tg.cuda.set_rng_state(tg.zeros(3, dtype=tg.uint8))
+    with pytest.raises(tg.errors.DrawError, match="seed"):
+        tg.cuda.manual_seed(2**70)
+
+
+def test_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    unregister_backend("cuda")
+    assert not tg.cuda.is_available()
+    assert tg.cuda.device_count() == 0
+    tg.cuda.empty_cache()
+    with pytest.raises(tg.errors.DeviceError, match="CuPy is not installed"):
+        tg.cuda.synchronize()
+
+
 def test_a_gpu_that_is_not_there(
     fake_cupy: Installed, monkeypatch: pytest.MonkeyPatch
 ) -> None:

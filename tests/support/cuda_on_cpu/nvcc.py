@@ -91,7 +91,7 @@ def compile_check(
     Raises
     ------
     CompileError
-        If a compiler reports an error or a warning, or if a kernel spills more registers.
+        If a compiler reports an error or a warning, or if a kernel spills more.
     """
     missing = missing_compilers()
     uses: dict[tuple[str, str, str], KernelUse] = {}
