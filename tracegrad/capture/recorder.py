@@ -22,9 +22,11 @@ from tracegrad.capture.memory import (
     share_memory,
 )
 from tracegrad.capture.numbers import StandIn, looked_at, plain
+from tracegrad.capture.origin import Origin
 from tracegrad.capture.tape import TapeWatch, base_of
 from tracegrad.device import on_host
 from tracegrad.dispatch.entry import INFERENCE
+from tracegrad.dispatch.foreign import ForeignArray
 from tracegrad.dispatch.generator import (
     Generator,
     default_cuda_generator,
@@ -45,7 +47,7 @@ from tracegrad.ir.graph import (
     WriteState,
     WriteStorage,
 )
-from tracegrad.location import Location, here, user_frame
+from tracegrad.location import Location, user_frame
 from tracegrad.spec import StateSpec
 
 
@@ -76,6 +78,8 @@ class OperatorRecorder:
         self.reason = ""
         self.reason_location: Location | None = None
         self.journal: Journal | None = None
+        # What knows where operators are called, set by the session.
+        self.origin = Origin()
         # What knows the paths of tensors, set by the session.
         self.leaves: Any = None
         self.grads: dict[int, tuple[Tensor, Tensor | None]] = {}
@@ -99,12 +103,13 @@ class OperatorRecorder:
 
     def __exit__(self, *exception: object) -> None:
         install_recorder(self._before)
+        self.origin.let_go()
 
     def fail(self, reason: str) -> None:
         """Note why the call can't be captured; the first reason stays."""
         if not self.reason:
             self.reason = reason
-            self.reason_location = here()
+            self.reason_location = self.origin.here()
 
     # -- inputs ---------------------------------------------------------------------
 
@@ -112,6 +117,9 @@ class OperatorRecorder:
         """Make a tensor from outside an input of the graph."""
         if tensor.is_meta:
             self.fail("a tensor on the meta device can't be captured")
+            return
+        if isinstance(tensor._array, ForeignArray):
+            self.fail(f"a tensor on {tensor.device} can't be captured yet")
             return
         carries = edge_of(tensor) is not None
         value = self.builder.input(hint, spec_of(tensor), carries)
@@ -218,7 +226,9 @@ class OperatorRecorder:
     def _node(
         self, operator: OpDef, inputs: tuple[Operand, ...], attributes: dict[str, Any]
     ) -> tuple[Value, ...]:
-        return self.builder.node(operator, inputs, attributes, here(), thread.scope)
+        return self.builder.node(
+            operator, inputs, attributes, self.origin.here(), thread.scope
+        )
 
     def operand(self, operand: Any) -> Operand:
         """Return a node's operand for what an operator was given."""
@@ -265,7 +275,7 @@ class OperatorRecorder:
             self.fail(f"{operator.name} takes {unknown}")
             with paused_recorder():
                 return run(_plain(operands))
-        scope, location = thread.scope, here()
+        scope, location = thread.scope, self.origin.here()
         hint, place = self._hint()
         with paused_recorder():
             result = run(_plain(operands))
@@ -354,7 +364,7 @@ class OperatorRecorder:
             self._know((*place[:4], carrying), value, storage)
         self._count(version_of(target))
         if storage.input is not None:
-            self._written[storage.input] = here()
+            self._written[storage.input] = self.origin.here()
 
     def _count(self, version: Any) -> None:
         if version is INFERENCE:
@@ -395,6 +405,11 @@ class OperatorRecorder:
             return True
         return self.storage_of(tensor) is None
 
+    def vouched(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return `function` as one that may run uninstrumented."""
+        reads = None if self.leaves is None else self.leaves.reads
+        return function if reads is None else reads.vouched(function)  # type: ignore[no-any-return]
+
     def read_grad(self, tensor: Tensor) -> Tensor | None:
         """Return ``tensor.grad``, guarded if it was there before the recording."""
         if self.leaves is None:
@@ -423,7 +438,7 @@ class OperatorRecorder:
             self.fail(f"Python takes the value of {unknown}")
             return value
         if self.leaves is None or isinstance(value, bool):
-            self.builder.checks.append(Check(found, value, here()))
+            self.builder.checks.append(Check(found, value, self.origin.here()))
             return value
         return self.leaves.taken(found, value)
 

@@ -164,7 +164,7 @@ class TapeWatch:
             hooks = entry.hooks
             if outside and hooks is not None and _any_hooks(hooks):
                 return "backward runs hooks of a tensor from outside"
-            if entry.__class__ not in (TapeEntry, LeafEntry):
+            if not _is_known(entry):
                 return f"backward runs the user's {entry.name()}"
         return None
 
@@ -193,7 +193,7 @@ class TapeWatch:
                 raise CannotReturnError(
                     "gradients flow to a tensor with requires_grad made in the function"
                 )
-            if entry.__class__ not in (TapeEntry, LeafEntry):
+            if not _is_known(entry):
                 raise CannotReturnError(f"its gradient is the user's {entry.name()}")
         if stale:
             raise CannotReturnError(
@@ -216,6 +216,12 @@ class TapeWatch:
                 )
             yield entry
             pending.extend(_entry(e) for e in flat_edges(entry) if e is not None)
+
+
+def _is_known(entry: Any) -> bool:
+    """Return whether graphs know the derivative that an entry stands for."""
+    known = entry.__class__ in (TapeEntry, LeafEntry)
+    return known or getattr(entry, "is_recordable", False)
 
 
 def _entry(edge: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, final
 
 from tracegrad.device import CPU, Device, is_loaded, resolved
 from tracegrad.dispatch.state import thread
+from tracegrad.errors import ArgumentTypeError, DeviceError
 from tracegrad.random_streams import MT19937, Philox
 
 
@@ -32,6 +33,11 @@ class Generator:
 
     def __init__(self, device: Device | str = CPU) -> None:
         where = resolved(device)
+        if where.type not in ("cpu", "cuda"):
+            raise DeviceError(
+                f"there are generators on the CPU and on cuda only, not on {device!r}; "
+                "draws are copied by tensor.to(device)"
+            )
         self.engine: Any = MT19937() if where is CPU else Philox(device=where.type)
         self.lock = threading.Lock()
 
@@ -43,6 +49,10 @@ class Generator:
 
     def manual_seed(self, seed: int) -> Generator:
         """Restart the stream from `seed` and return the generator."""
+        if not hasattr(type(seed), "__index__"):
+            raise ArgumentTypeError(
+                f"manual_seed(): a seed is an int, not {type(seed).__name__}"
+            )
         if thread.recorder is not None:
             thread.recorder.reseed(self, seed)
         self.engine.manual_seed(seed)

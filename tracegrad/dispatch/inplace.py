@@ -21,8 +21,15 @@ from tracegrad.dispatch.entry import (
     Version,
 )
 from tracegrad.dispatch.extents import address_of, may_share_memory, share_memory
+from tracegrad.dispatch.foreign import ForeignArray
 from tracegrad.dispatch.operator import OPERATORS, OpDef
-from tracegrad.dispatch.state import install_transforms, no_tape, thread
+from tracegrad.dispatch.state import (
+    install_transforms,
+    installed,
+    no_tape,
+    spoil,
+    thread,
+)
 from tracegrad.dispatch.tensor import (
     ORIGINS,
     Tensor,
@@ -37,6 +44,7 @@ from tracegrad.errors import (
     DTypeError,
     GradientError,
     InplaceError,
+    NoDataError,
     ShapeError,
 )
 
@@ -57,6 +65,8 @@ def apply_inplace(
     """
     target: Tensor = operands[0]
     name = operator.name + "_"
+    if installed.learning and thread.lesson is not None:
+        thread.lesson.write(operator)
     check_writable(target, name)
     for other in operands[1:]:
         if isinstance(other, Tensor):
@@ -193,6 +203,8 @@ def write(target: Tensor, value: Tensor) -> None:
     InplaceError
         If the tape can't follow; then nothing was written.
     """
+    if installed.learning:
+        spoil()
     if value.dtype is not target.dtype:
         value = bind(OPERATORS["cast"], (value,), {"dtype": target.dtype})
     if value._array.__class__ is not target._array.__class__:
@@ -224,12 +236,16 @@ def _write_memory(target: Tensor, value: Tensor) -> None:
     edge = edge_of(value) if thread.grad_enabled else None
     if edge is not None and target._view is not None:
         _check_origin(target._view, "a write in place")
+    if value.is_meta and not target.is_meta:
+        raise NoDataError("a tensor on the meta device has no data to copy")
     if thread.recorder is not None:
         thread.recorder.write(target, value)
     if thread.grad_enabled:
         _move_on_tape(target, value)
     if target._array.__class__ is np.ndarray:
         np.copyto(target._array, value._array)
+    elif isinstance(target._array, ForeignArray):
+        target._array.write(value._array)
     elif not target.is_meta:
         target._array[...] = value._array
     version = version_of(target)

@@ -141,7 +141,9 @@ class GraphBuilder:
 
 
 def _default_hint(operator: OpDef, spec: Spec) -> str:
-    return "rng" if isinstance(spec, StateSpec) else operator.name
+    if isinstance(spec, StateSpec):
+        return "rng"
+    return operator.name.rpartition("::")[2]
 
 
 def substituted(operand: Operand, replaced: Mapping[Value, Value]) -> Any:

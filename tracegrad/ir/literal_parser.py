@@ -107,7 +107,7 @@ def _device(cursor: Cursor, token: Token) -> Device:
     try:
         kind = device(token.text).type
     except DeviceError as error:
-        cursor.fail(str(error), token)
+        cursor.fail(str(error.args[0]), token)
     return Device(kind, index)
 
 

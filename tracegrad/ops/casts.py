@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tracegrad.device import Device, on_device, on_host, resolved
+from tracegrad.device import Device, backend_of, on_device, on_host, resolved
+from tracegrad.dispatch.foreign import to_host
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.rules import identity
 from tracegrad.dispatch.tensor import Tensor, wrap
@@ -27,7 +28,7 @@ from tracegrad.dtypes import (
     int64,
     uint8,
 )
-from tracegrad.errors import ArgumentTypeError
+from tracegrad.errors import ArgumentTypeError, NoDataError
 from tracegrad.ops._families import primitive
 from tracegrad.ops._functions import METHODS, method
 from tracegrad.ops._pointwise import fresh, pointwise
@@ -112,7 +113,10 @@ def as_dtype(x: Tensor, dtype: DType) -> Tensor:
 
 
 def _to_device_kernel(xp: Any, input: Any, device: Device, source: Device) -> Any:
-    return on_device(on_host(input), device)
+    if {device.type, source.type} <= {"cpu", "cuda"}:
+        return on_device(on_host(input), device)
+    # A Tensor, for the result is no array of the backend that runs this.
+    return wrap(backend_of(device.type).namespace.array(to_host(input)))
 
 
 def _to_device_text(device: Device, source: Device) -> str:
@@ -124,7 +128,7 @@ def _to_device_text(device: Device, source: Device) -> str:
 
 
 @primitive(
-    "movement",
+    "transfer",
     abstract=lambda input, device, source: TensorSpec(
         input.dtype, input.shape, (), device
     ),
@@ -147,6 +151,12 @@ def _moved(x: Tensor, target: Device) -> Tensor:
         return x
     if target.type == "meta":
         return wrap(TensorSpec(x.dtype, x._array.shape, (), target))
+    if x.is_meta:
+        raise NoDataError(
+            f"a tensor on the meta device has no data to copy to {target}; make an "
+            "empty one there (Module.to_empty, empty_like)"
+        )
+    backend_of(target.type)
     return to_device(x, target, x.device)  # type: ignore[no-any-return]
 
 

@@ -19,7 +19,7 @@ from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import DType, get_default_dtype, int64
 from tracegrad.errors import ArgumentTypeError, DeviceError, DrawError
 from tracegrad.ops.arithmetic import add, mul
-from tracegrad.ops.creation import filled, shape_of
+from tracegrad.ops.creation import check_sizes, filled, shape_of
 from tracegrad.ops.randomness import (
     any_integers,
     bernoulli_draw,
@@ -48,17 +48,24 @@ def _new(
     requires_grad: bool = False,
     **parameters: Any,
 ) -> Tensor:
+    check_sizes(operator.name, shape)
     target = _where(place)
     if target.type == "meta":
         drawn: Tensor = filled(shape, 0, dtype, target)
     else:
         drawn = operator(_source(generator, target), shape, dtype, **parameters)
+        drawn = _placed(drawn, target)
     return drawn.requires_grad_() if requires_grad else drawn
 
 
 def _where(place: Place) -> Device:
     """Return where a new tensor is to be drawn: on the CPU, if nothing is said."""
     return CPU if place is None else resolved(place)
+
+
+def _placed(drawn: Tensor, target: Device) -> Tensor:
+    """Return draws on the device that asked for them, which may have no generator."""
+    return drawn if drawn.device == target else drawn.to(target)  # type: ignore[attr-defined, no-any-return]
 
 
 def _source(generator: Generator | None, target: Device) -> Generator:
@@ -71,7 +78,7 @@ def _source(generator: Generator | None, target: Device) -> Generator:
     """
     if generator is None:
         return default_for(target)
-    if generator.device != target and target.type != "meta":
+    if generator.device != target and "cuda" in (target.type, generator.device.type):
         raise DeviceError(
             f"expected a generator on {target}, the tensor's device, but the one that "
             f"was given is on {generator.device}"
@@ -79,7 +86,7 @@ def _source(generator: Generator | None, target: Device) -> Generator:
     return generator
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def rand(
     *size: Any,
     generator: Generator | None = None,
@@ -108,7 +115,7 @@ def rand(
     return _new(uniform, shape_of(size), dtype, device, generator, requires_grad)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def randn(
     *size: Any,
     generator: Generator | None = None,
@@ -121,7 +128,7 @@ def randn(
     return _new(gaussian, shape_of(size), dtype, device, generator, requires_grad)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def randint(
     low: int,
     high: Any = None,
@@ -159,7 +166,7 @@ def randint(
     return _new(integers, *drawn, low=int(start), high=int(stop))
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def randperm(
     n: int,
     *,
@@ -179,10 +186,11 @@ def randperm(
     if target.type == "meta":
         return filled((n,), 0, dtype or int64, target)  # type: ignore[no-any-return]
     drawn: Tensor = permutation(_source(generator, target), n, dtype or int64)
+    drawn = _placed(drawn, target)
     return drawn.requires_grad_() if requires_grad else drawn
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def normal(
     mean: Any,
     std: Any = 1.0,
@@ -226,7 +234,7 @@ def normal(
     return add(mul(standard, std), mean)  # type: ignore[no-any-return]
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
@@ -278,13 +286,17 @@ def in_memory_order(
     generator = generator or default_for(like.device)
     shape = like._array.shape
     spec = spec_of(like)
+    if like.is_meta:
+        return filled(shape, 0, dtype, like.device)  # type: ignore[no-any-return]
     if operator is gaussian:
         parameters["contiguous"] = spec.is_contiguous()
     if spec.is_contiguous():
-        return operator(generator, shape, dtype, **parameters)  # type: ignore[no-any-return]
+        drawn = operator(generator, shape, dtype, **parameters)
+        return _placed(drawn, like.device)
     order = _order_of(spec.strides)
     drawn = operator(generator, tuple(shape[d] for d in order), dtype, **parameters)
-    return permute(drawn, *(order.index(d) for d in range(len(shape))))  # type: ignore[no-any-return]
+    turned = permute(drawn, *(order.index(d) for d in range(len(shape))))
+    return _placed(turned, like.device)
 
 
 def _like(
@@ -303,6 +315,7 @@ def _like(
     elif spec_of(input).is_contiguous() or not _dense(input):
         shape = input._array.shape
         drawn = operator(_source(generator, target), shape, wanted, **parameters)
+        drawn = _placed(drawn, target)
     else:
         source = _source(generator, target)
         drawn = in_memory_order(input, operator, source, wanted, **parameters)
@@ -322,7 +335,7 @@ def _dense(x: Tensor) -> bool:
     return True
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def rand_like(
     input: Tensor,
     *,
@@ -335,7 +348,7 @@ def rand_like(
     return _like(uniform, input, dtype, device, generator, requires_grad)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def randn_like(
     input: Tensor,
     *,
@@ -348,7 +361,7 @@ def randn_like(
     return _like(gaussian, input, dtype, device, generator, requires_grad)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def randint_like(
     input: Tensor,
     low: int,
@@ -449,7 +462,7 @@ for _method in (_uniform_, _normal_, _exponential_, _bernoulli_, _random_):
 # -- seeds and states ---------------------------------------------------------------
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def manual_seed(seed: int) -> Generator:
     """Restart the default generators' streams from `seed`; return the CPU's.
 
@@ -470,26 +483,26 @@ def manual_seed(seed: int) -> Generator:
     return default_generator
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def seed() -> int:
     """Restart the default generator from an unpredictable seed and return that."""
     return default_generator.seed()
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def initial_seed() -> int:
     """Return the seed that the default generator was started from."""
     return default_generator.initial_seed()
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def get_rng_state() -> Tensor:
     """Return the default generator's state as a tensor of bytes."""
     state = np.asarray(default_generator.get_state(), np.uint8)
     return Tensor.from_numpy(state)  # type: ignore[attr-defined, no-any-return]
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def set_rng_state(new_state: Any) -> None:
     """Continue the default generator from a state of `get_rng_state`, or PyTorch's.
 

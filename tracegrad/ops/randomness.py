@@ -14,7 +14,7 @@ from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bool_
-from tracegrad.errors import DrawError, DTypeError
+from tracegrad.errors import DrawError, DTypeError, UnsupportedDTypeError
 from tracegrad.ops._families import primitive
 from tracegrad.random_streams import draws_of
 from tracegrad.sizes import Shape
@@ -232,7 +232,7 @@ def _permutation_abstract(generator: Any, n: int, dtype: DType) -> TensorSpec:
     if n < 0:
         raise DrawError(f"randperm: {n} numbers can't be permuted")
     if dtype is bool_ or dtype.kind == "complex":
-        raise DTypeError(f"randperm is not defined for {dtype.name}")
+        raise UnsupportedDTypeError(f"randperm is not defined for {dtype.name}")
     return TensorSpec(dtype, (n,), (), _device(generator))
 
 
