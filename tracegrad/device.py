@@ -206,7 +206,12 @@ def _load_cupy() -> Backend:
             "device 'cuda': CuPy is not installed: pip install 'tracegrad[cuda]' "
             "(or [cuda12], for drivers before R580)"
         )
-    cupy = import_module("cupy")
+    try:
+        cupy = import_module("cupy")
+    except ImportError as error:
+        raise DeviceError(
+            f"device 'cuda': CuPy is installed but can't be imported: {error}"
+        ) from error
     if not cupy.cuda.is_available():
         raise DeviceError(
             "device 'cuda': CuPy is installed but finds no usable GPU or driver"

@@ -104,8 +104,9 @@ def check_traced(operator: OpDef) -> None:
         assert source.language == "cuda"
         same(found, wanted)
         if source.kernels:
-            # Says nothing where no compiler of NVIDIA's is here.
-            compile_check(cuda_text(source))
+            # Says nothing where no compiler of NVIDIA's is here. The samples are of
+            # float64, whose slow paths take registers.
+            compile_check(cuda_text(source), allowed_spills=32)
 
 
 def check_traced_gradient(operator: OpDef) -> None:

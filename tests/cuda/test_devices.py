@@ -91,6 +91,53 @@ def test_a_number_may_be_on_the_cpu(fake_cupy: Installed) -> None:
             assert found.tolist() == [2.0, 2.0]
 
 
+def test_a_number_on_the_device_goes_along_with_nothing(fake_cupy: Installed) -> None:
+    with pytest.raises(RuntimeError, match="cuda:0 and cpu"):
+        tg.tensor(1.0, device="cuda") + tg.ones(2)
+    with pytest.raises(RuntimeError, match="cpu and cuda:0"):
+        tg.ones(2) + tg.tensor(1.0, device="cuda")
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        lambda: [0, 2],
+        lambda: np.array([0, 2]),
+        lambda: tg.tensor([0, 2]),
+        lambda: tg.tensor([True, False, True]),
+        lambda: (tg.tensor([0, 2]), slice(0, 2)),
+    ],
+)
+def test_an_index_may_be_on_the_cpu(fake_cupy: Installed, index: Any) -> None:
+    def make(device: str) -> Any:
+        return tg.arange(12.0, device=device).reshape(3, 4)
+
+    assert make("cuda")[index()].tolist() == make("cpu")[index()].tolist()
+    written, wanted = make("cuda"), make("cpu")
+    written[index()] = wanted[index()] = -1.0
+    assert written.tolist() == wanted.tolist()
+
+
+def test_a_write_takes_a_value_from_the_cpu(fake_cupy: Installed) -> None:
+    x = tg.zeros(2, 2, device="cuda")
+    x[0] = tg.tensor([1.0, 2.0])
+    x[1, 1] = tg.tensor(3.0)
+    assert x.tolist() == [[1.0, 2.0], [0.0, 3.0]]
+
+
+def test_overlapping_memory_is_told_from_interleaved(fake_cupy: Installed) -> None:
+    x = tg.arange(6.0, device="cuda")
+    x[::2].add_(x[1::2])
+    assert x.tolist() == [1.0, 1.0, 5.0, 3.0, 9.0, 5.0]
+    with pytest.raises(tg.errors.InplaceError, match="overlap"):
+        x[1:].add_(x[:-1])
+
+
+def test_tensors_in_lists(fake_cupy: Installed) -> None:
+    x = tg.arange(3.0, device="cuda")
+    assert tg.tensor([x[0], x[2]], device="cuda").tolist() == [0.0, 2.0]
+
+
 def test_only_one_device(fake_cupy: Installed) -> None:
     with pytest.raises(tg.errors.DeviceError, match="cuda:1"):
         tg.zeros(2, device="cuda:1")
@@ -119,6 +166,37 @@ def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tg.manual_seed(0).initial_seed() == 0
     assert tg.Generator("cuda").manual_seed(1).initial_seed() == 1
     assert tg.trace(lambda x: x * 2, strict=True)(tg.ones(2)).tolist() == [2.0, 2.0]
+
+
+def test_questions_about_the_device(fake_cupy: Installed) -> None:
+    assert tg.cuda.is_available()
+    assert tg.cuda.device_count() == 1
+    assert tg.cuda.current_device() == 0
+    tg.cuda.set_device("cuda")
+    tg.cuda.synchronize()
+    tg.cuda.empty_cache()
+    with pytest.raises(tg.errors.DeviceError, match="cuda:1"):
+        tg.cuda.set_device(1)
+    tg.cuda.manual_seed_all(3)
+    assert tg.cuda.initial_seed() == 3
+    state = tg.cuda.get_rng_state()
+    first = tg.rand(3, device="cuda").tolist()
+    tg.cuda.set_rng_state(state)
+    assert tg.rand(3, device="cuda").tolist() == first
+    with pytest.raises(tg.errors.DrawError, match="16 bytes"):
+        tg.cuda.set_rng_state(tg.zeros(3, dtype=tg.uint8))
+    with pytest.raises(tg.errors.DrawError, match="seed"):
+        tg.cuda.manual_seed(2**70)
+
+
+def test_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    unregister_backend("cuda")
+    assert not tg.cuda.is_available()
+    assert tg.cuda.device_count() == 0
+    tg.cuda.empty_cache()
+    with pytest.raises(tg.errors.DeviceError, match="CuPy is not installed"):
+        tg.cuda.synchronize()
 
 
 def test_a_gpu_that_is_not_there(

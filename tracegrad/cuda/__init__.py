@@ -28,9 +28,14 @@ from tracegrad.cuda.queries import (
     is_available,
     is_bf16_supported,
     is_initialized,
+    set_device,
+)
+from tracegrad.cuda.random import (
+    get_rng_state,
+    initial_seed,
     manual_seed,
     manual_seed_all,
-    set_device,
+    set_rng_state,
 )
 from tracegrad.cuda.streams import (
     Event,
@@ -57,7 +62,9 @@ __all__ = [
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
+    "get_rng_state",
     "init",
+    "initial_seed",
     "ipc_collect",
     "is_available",
     "is_bf16_supported",
@@ -72,6 +79,7 @@ __all__ = [
     "memory_summary",
     "reset_peak_memory_stats",
     "set_device",
+    "set_rng_state",
     "stream",
     "synchronize",
 ]

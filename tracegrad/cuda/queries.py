@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, final
 
-from tracegrad.device import Device
+from tracegrad.device import Device, backend_of, resolved
 from tracegrad.errors import DeviceError
-
-_NO_CUPY = "needs CuPy, which is not installed: pip install 'tracegrad[cuda]'"
-_NO_GPU = "needs a GPU, and CuPy finds no usable one"
 
 
 def is_available() -> bool:
-    """Return whether CuPy is installed and finds a GPU that it can use."""
-    return find_spec("cupy") is not None and bool(_cupy().cuda.is_available())
+    """Return whether CuPy is installed, and finds a GPU that it can use.
 
-
-def _cupy() -> Any:
-    return import_module("cupy")
+    Examples
+    --------
+    >>> device = "cuda" if is_available() else "cpu"
+    """
+    try:
+        backend_of("cuda")
+    except DeviceError:
+        return False
+    return True
 
 
 def runtime(who: str) -> Any:
@@ -30,16 +30,15 @@ def runtime(who: str) -> Any:
     DeviceError
         If there is none; `who` is the function, for the message.
     """
-    if find_spec("cupy") is None:
-        raise DeviceError(f"cuda.{who}() {_NO_CUPY}")
-    if not _cupy().cuda.is_available():
-        raise DeviceError(f"cuda.{who}() {_NO_GPU}")
-    return _cupy()
+    try:
+        return backend_of("cuda").namespace
+    except DeviceError as error:
+        raise DeviceError(f"cuda.{who}(): {error}") from None
 
 
 def device_count() -> int:
-    """Return how many GPUs there are, 0 without CuPy."""
-    return int(_cupy().cuda.runtime.getDeviceCount()) if is_available() else 0
+    """Return how many devices can be used: one, or none."""
+    return int(is_available())
 
 
 def init() -> None:
@@ -81,14 +80,15 @@ def current_device() -> int:
 
 
 def set_device(device: Any) -> None:
-    """Use another device from now on.
+    """Choose the device that ``"cuda"`` means; there is one to choose.
 
     Raises
     ------
     DeviceError
-        If there is none.
+        If there is none, or if it is another one.
     """
-    runtime("set_device").cuda.Device(index_of(device, "set_device")).use()
+    runtime("set_device")
+    resolved(Device("cuda", index_of(device, "set_device")))
 
 
 def _properties(device: Any, who: str) -> dict[str, Any]:
@@ -164,14 +164,6 @@ def get_arch_list() -> list[str]:
 def is_bf16_supported(including_emulation: bool = True) -> bool:
     """Return whether bfloat16 can be computed on the GPU: no, without one."""
     return is_available() and get_device_capability() >= (8, 0)
-
-
-def manual_seed(seed: int) -> None:
-    """Do nothing: draws are made by the generator that `manual_seed` seeds."""
-
-
-def manual_seed_all(seed: int) -> None:
-    """Do nothing: draws are made by the generator that `manual_seed` seeds."""
 
 
 @final

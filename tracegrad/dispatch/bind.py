@@ -539,13 +539,13 @@ def _common_device(
     Raises
     ------
     DeviceError
-        If operands with dimensions are on different devices.
+        If operands are on different devices, and none of them is a number on the CPU.
     """
     device: Device | None = None
     decided = False
     for tensor in _tensors_of(operands):
         array = tensor._array
-        if array.__class__ is np.ndarray and (device is CPU or not decided):
+        if array.__class__ is np.ndarray and (device is CPU or device is None):
             device, decided = CPU, decided or array.ndim > 0
             continue
         if array.__class__ is TensorSpec:
@@ -554,8 +554,9 @@ def _common_device(
             return None
         own = tensor.device
         if not decided or device == own:
-            device, decided = own, array.ndim > 0
-        elif array.ndim > 0 and not _is_index(operator, array):
+            # A number on the CPU goes along with any device, no other does.
+            device, decided = own, True
+        elif (own is not CPU or array.ndim > 0) and not _is_index(operator, array):
             raise DeviceError(
                 f"{operator.name}: the operands are on {device} and {own}; "
                 "copy one with tensor.to(device) first"

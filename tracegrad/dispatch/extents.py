@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
@@ -21,20 +21,36 @@ def address_of(array: Any) -> int:
 
 def may_share_memory(a: Any, b: Any) -> bool:
     """Return whether the extents of two arrays meet; those of two devices never do."""
-    if type(a) is not type(b) or not a.size or not b.size:
+    if type(a) is not type(b):
         return False
-    if isinstance(a, np.ndarray):
-        return bool(np.may_share_memory(a, b))
     if isinstance(a, ForeignArray):
         return a.root() is b.root()
-    (first, end), (other_first, other_end) = _extent(a), _extent(b)
-    return first < other_end and other_first < end
+    return bool(np.may_share_memory(_places(a), _places(b)))
 
 
-def _extent(array: Any) -> tuple[int, int]:
-    """Return the addresses of the first byte and of that behind the last one."""
-    first = end = address_of(array)
-    for size, step in zip(array.shape, array.strides, strict=True):
-        reach = (size - 1) * step
-        first, end = first + min(reach, 0), end + max(reach, 0)
-    return first, end + array.itemsize
+def share_memory(a: Any, b: Any) -> bool:
+    """Return whether two arrays have an element in common."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, ForeignArray):
+        return a.root() is b.root()
+    return bool(np.shares_memory(_places(a), _places(b)))
+
+
+def _places(array: Any) -> Any:
+    """Return an array for NumPy that lies where `array` does; never read it."""
+    return array if isinstance(array, np.ndarray) else np.asarray(_Described(array))
+
+
+@final
+class _Described:
+    """An array's addresses, as NumPy wants to be told of them."""
+
+    def __init__(self, array: Any) -> None:
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": array.shape,
+            "typestr": f"|V{array.itemsize}",
+            "data": (address_of(array), False),
+            "strides": array.strides,
+        }

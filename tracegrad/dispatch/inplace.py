@@ -20,7 +20,7 @@ from tracegrad.dispatch.entry import (
     TapeEntry,
     Version,
 )
-from tracegrad.dispatch.extents import address_of, may_share_memory
+from tracegrad.dispatch.extents import address_of, may_share_memory, share_memory
 from tracegrad.dispatch.foreign import ForeignArray
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.state import (
@@ -183,7 +183,7 @@ def check_overlap(target: Tensor, other: Tensor, name: str) -> None:
         return
     if not may_share_memory(a, b) or _same_region(a, b):
         return
-    if a.__class__ is not np.ndarray or np.shares_memory(a, b):
+    if share_memory(a, b):
         raise InplaceError(
             f"{name}: the target and an operand overlap in part of their memory; "
             "use operand.clone()"
@@ -208,6 +208,8 @@ def write(target: Tensor, value: Tensor) -> None:
         spoil()
     if value.dtype is not target.dtype:
         value = bind(OPERATORS["cast"], (value,), {"dtype": target.dtype})
+    if value._array.__class__ is not target._array.__class__:
+        value = _beside(value, target)
     transforms = thread.transforms
     if not transforms:
         _write_memory(target, value)
@@ -217,6 +219,17 @@ def write(target: Tensor, value: Tensor) -> None:
         transforms[-1].write(target, value)
     finally:
         install_transforms(transforms)
+
+
+def _beside(value: Tensor, target: Tensor) -> Tensor:
+    """Return a value on the target's device, if both hold data."""
+    source, wanted = value.device, target.device
+    if source == wanted or "meta" in (source.type, wanted.type):
+        return value
+    moved: Tensor = bind(
+        OPERATORS["to_device"], (value,), {"device": wanted, "source": source}
+    )
+    return moved
 
 
 def _write_memory(target: Tensor, value: Tensor) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tracegrad.device import Device, backend_of, on_device, on_host, resolved
 from tracegrad.dispatch.foreign import to_host
 from tracegrad.dispatch.operator import public_function
@@ -156,6 +158,13 @@ def _moved(x: Tensor, target: Device) -> Tensor:
         )
     backend_of(target.type)
     return to_device(x, target, x.device)  # type: ignore[no-any-return]
+
+
+def beside(tensor: Tensor, other: Tensor) -> Tensor:
+    """Return a tensor of the CPU on the CUDA device of another one, else as it is."""
+    if tensor._array.__class__ is np.ndarray and other.is_cuda:
+        return _moved(tensor, other.device)
+    return tensor
 
 
 @method("to")

@@ -73,6 +73,9 @@ def _leaves(data: Any) -> Iterator[Any]:
 
 
 def _as_numpy(data: Any) -> np.ndarray[Any, Any]:
+    leaf = _first_leaf(data)
+    if isinstance(leaf, Tensor) and leaf.is_cuda:
+        data = _unwrapped(data)
     try:
         array = np.asarray(data)
     except ValueError as error:

@@ -26,7 +26,7 @@ from tracegrad.location import publish, warn
 from tracegrad.ops._indices import indexed_shape
 from tracegrad.ops._inplace import inplace_form
 from tracegrad.ops._pointwise import wrapped_scalar
-from tracegrad.ops.casts import cast
+from tracegrad.ops.casts import beside, cast
 from tracegrad.ops.conversion import tensor
 from tracegrad.ops.creation import filled
 from tracegrad.ops.index_operators import index, nonzero, nonzero_places, put_at
@@ -60,7 +60,8 @@ class _Resolved:
     def add(self, dim: int, index: Tensor) -> None:
         """Add an index tensor for a dimension of the view."""
         self.dims.append(dim)
-        self.indices.append(index)
+        # As in PyTorch, an index may be on the CPU.
+        self.indices.append(beside(index, self.view))
 
 
 def _as_tuple(key: Any) -> tuple[Any, ...]:
@@ -294,7 +295,7 @@ def _only_mask(self: Tensor, key: Any, value: Any) -> Tensor | None:
         return None
     if tuple(key._array.shape) != tuple(self._array.shape[: key.ndim]):
         return None
-    return key
+    return beside(key, self)
 
 
 def _write_masked(self: Tensor, mask: Tensor, value: Any) -> None:

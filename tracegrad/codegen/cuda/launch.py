@@ -18,6 +18,8 @@ from tracegrad.dtypes import DType
 from tracegrad.ir.graph import Operand, Value
 
 _LINE = 84
+# Namespaces of nvcc, and functions that its headers declare: no kernel's names.
+_TAKEN = frozenset({"std", "cuda", "nvcuda", "div", "ldiv", "lldiv"})
 
 
 @final
@@ -99,7 +101,7 @@ class CudaSource:
 
     def __init__(self) -> None:
         self.helpers = cuda_helpers()
-        self.names = CNames(CUDA.reserved)
+        self.names = CNames(CUDA.reserved | _TAKEN)
         self._texts: list[str] = []
         self._folds: dict[str, _Teams] = {}
 
