@@ -101,6 +101,12 @@ class UninitializedBuffer(_Uninitialized, Tensor):
         """Make a buffer without a shape."""
         return wrap(zeros(0, device=device, dtype=dtype or float32)._array, cls)
 
+    def to(self, *args: Any, **kwargs: Any) -> UninitializedBuffer:
+        """Take another dtype or device, in place: there is nothing to convert."""
+        known: Any = wrap(self._array)
+        self._array = known.to(*args, **kwargs)._array
+        return self
+
     def __repr__(self) -> str:
         return "<UninitializedBuffer>"
 

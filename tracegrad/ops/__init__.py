@@ -66,6 +66,7 @@ from tracegrad.ops import (
     trigonometric,
     view_writes,
     views,
+    volumes,
     windows,
     writing,
 )
@@ -136,6 +137,7 @@ __all__ = [
     "trigonometric",
     "view_writes",
     "views",
+    "volumes",
     "windows",
     "writing",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_
-from tracegrad.errors import ArgumentError, DTypeError, ShapeError
+from tracegrad.errors import ArgumentValueError, DTypeError, ShapeError
 from tracegrad.ops.contraction import matmul
 from tracegrad.ops.creation import ones
 from tracegrad.ops.dropout import dropout
@@ -92,7 +92,7 @@ def scaled_dot_product_attention(
 
     Raises
     ------
-    ArgumentError
+    ArgumentValueError
         If both a mask and `is_causal` are given.
     DTypeError
         If the dtypes differ.
@@ -103,7 +103,7 @@ def scaled_dot_product_attention(
     """
     _checked(query, key, value)
     if attn_mask is not None and is_causal:
-        raise ArgumentError(
+        raise ArgumentValueError(
             "scaled_dot_product_attention: give attn_mask or is_causal, not both"
         )
     if enable_gqa:

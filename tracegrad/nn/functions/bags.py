@@ -76,7 +76,7 @@ def _bags(input: Any, offsets: Any, last: bool) -> tuple[Any, Any, int]:
     """Return the numbers in one line, to which bag each belongs, and how many bags."""
     if input.ndim == 2:
         if offsets is not None:
-            raise ArgumentError("embedding_bag: an input of two dimensions has its bags")
+            raise ArgumentError("embedding_bag: an input of 2 dimensions has its bags")
         bags, length = input.shape
         bag = arange(bags, device=input.device).repeat_interleave(length)
         return input.reshape(-1), bag, bags
@@ -100,10 +100,7 @@ def _joined(rows: Any, bag: Any, count: int, kept: Any, mode: str) -> Any:
     if mode == "max":
         if kept is not None:
             rows = where(kept.unsqueeze(1), rows, -math.inf)
-        lowest = full((count, features), -math.inf, **made)
-        places = bag.unsqueeze(1).expand(-1, features)
-        best = lowest.scatter_reduce(0, places, rows, "amax")
-        return where(best == -math.inf, 0.0, best)
+        return _largest(rows, bag, count)
     if kept is not None:
         rows = where(kept.unsqueeze(1), rows, 0.0)
     total = zeros(count, features, **made).index_add(0, bag, rows)
@@ -113,3 +110,17 @@ def _joined(rows: Any, bag: Any, count: int, kept: Any, mode: str) -> Any:
     counted = ones if kept is None else kept.to(rows.dtype)
     sizes = zeros(count, **made).index_add(0, bag, counted)
     return total / sizes.clamp(min=1).unsqueeze(1)
+
+
+def _largest(rows: Any, bag: Any, count: int) -> Any:
+    """Return each bag's largest elements; the gradient goes to the first of equals."""
+    total, features = rows.shape
+    places = bag.unsqueeze(1).expand(total, features)
+    lowest = full((count, features), -math.inf, dtype=rows.dtype, device=rows.device)
+    best = lowest.scatter_reduce(0, places, rows.detach(), "amax")  # type: ignore[attr-defined]
+    numbers = arange(total, device=rows.device).unsqueeze(1)  # type: ignore[attr-defined]
+    candidates = where(rows.detach() == best.gather(0, places), numbers, total)
+    nowhere = full((count, features), total, dtype=numbers.dtype, device=rows.device)
+    first = nowhere.scatter_reduce(0, places, candidates, "amin")  # type: ignore[attr-defined]
+    found = rows.gather(0, first.clamp(max=total - 1))
+    return where((first == total) | (best == -math.inf), 0.0, found)

@@ -6,7 +6,6 @@ from typing import Any
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError
-from tracegrad.ops.activations import leaky_relu
 from tracegrad.ops.creation import empty_like, zeros_like
 from tracegrad.ops.drawing import rand_like
 from tracegrad.ops.dropout import _channel_noise
@@ -36,7 +35,7 @@ def gumbel_softmax(
 
     Notes
     -----
-    Source: Jang, Gu, Poole, "Categorical Reparameterization with Gumbel-Softmax" (2017).
+    Source: Jang et al., "Categorical Reparameterization with Gumbel-Softmax" (2017).
     """
     noise: Any = empty_like(logits.detach())  # type: ignore[attr-defined]
     gumbels = -noise.exponential_().log()
@@ -71,8 +70,9 @@ def rrelu(
     """
     x: Any = input
     if not training:
-        return leaky_relu(x, (lower + upper) / 2, inplace=inplace)  # type: ignore[no-any-return]
-    slopes: Any = rand_like(x.detach()) * (upper - lower) + lower
+        slopes: Any = (lower + upper) / 2
+    else:
+        slopes = rand_like(x.detach()) * (upper - lower) + lower
     result = where(x <= 0, x * slopes, x)
     return x.copy_(result) if inplace else result  # type: ignore[no-any-return]
 
@@ -106,5 +106,3 @@ def feature_alpha_dropout(
     shift = (kept - 1.0) * (limit * scale) + limit * scale * p
     result = x * (kept * scale) + shift
     return x.copy_(result) if inplace else result  # type: ignore[no-any-return]
-
-

@@ -60,9 +60,7 @@ class Projection:
             joint: Any = linear(query, self.packed, self.bias)
             first, second, third = joint.chunk(3, -1)
             return first, second, third
-        matrices = (
-            self.packed.chunk(3) if self.separate is None else self.separate
-        )
+        matrices = self.packed.chunk(3) if self.separate is None else self.separate
         shifts = (None,) * 3 if self.bias is None else self.bias.chunk(3)
         q, k, v = (
             linear(given, matrix, shift)
@@ -103,9 +101,7 @@ def _wide_mask(mask: Any, heads: int, batch: int, queries: int, keys: int) -> An
     return mask.reshape(batch, heads, queries, keys)
 
 
-def _weighted(
-    q: Any, k: Any, v: Any, mask: Any, dropout_p: float
-) -> tuple[Any, Any]:
+def _weighted(q: Any, k: Any, v: Any, mask: Any, dropout_p: float) -> tuple[Any, Any]:
     """Return weighted means of the values, and the weights."""
     scores: Any = matmul(q * (1.0 / math.sqrt(q.shape[-1])), k.transpose(-2, -1))
     if mask is not None:
@@ -235,7 +231,8 @@ def multi_head_attention_forward(
         Bool: which keys nobody sees. Floating: added to the scores.
     need_weights, average_attn_weights : bool
         Whether the weights are returned, and as their mean over the heads.
-    attn_mask : Tensor, shape (queries, keys) or (batch * heads, queries, keys), optional
+    attn_mask : Tensor, optional
+        Of shape (queries, keys) or (batch * heads, queries, keys).
         Bool: which keys a query does not see. Floating: added to the scores.
     use_separate_proj_weight : bool
     q_proj_weight, k_proj_weight, v_proj_weight : Tensor, optional

@@ -7,7 +7,7 @@ from typing import Any
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, ShapeError
-from tracegrad.ops.activations import relu
+from tracegrad.ops.activations import rectified
 from tracegrad.ops.creation import zeros
 from tracegrad.ops.gathering import scatter
 from tracegrad.ops.padding import pad
@@ -22,7 +22,7 @@ def _lp_pool(
     sizes = (kernel_size,) * rank if isinstance(kernel_size, int) else kernel_size
     mean: Any = _MEANS[rank](input**norm_type, kernel_size, stride, 0, ceil)
     # The sign keeps odd powers of sums below zero from turning into NaN.
-    total = mean.sign() * relu(mean.abs()) * math.prod(sizes)
+    total = mean.sign() * rectified(mean.abs()) * math.prod(sizes)
     return total ** (1.0 / norm_type)
 
 
@@ -82,9 +82,7 @@ def _unpooled(
     front = tuple(input.shape[:-rank])
     count = math.prod(sizes)
     empty = zeros(*front, count, dtype=input.dtype, device=input.device)
-    flat = scatter(
-        empty, -1, indices.reshape(*front, -1), input.reshape(*front, -1)
-    )
+    flat = scatter(empty, -1, indices.reshape(*front, -1), input.reshape(*front, -1))
     return flat.reshape(*front, *sizes)
 
 
@@ -94,9 +92,7 @@ def _unpooled_sizes(
     rank = len(kernel)
     least = tuple(
         (n - 1) * s + k - 2 * p
-        for n, k, s, p in zip(
-            input.shape[-rank:], kernel, stride, padding, strict=True
-        )
+        for n, k, s, p in zip(input.shape[-rank:], kernel, stride, padding, strict=True)
     )
     if wanted is None:
         return least

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tracegrad.ops.activations import relu
+from tracegrad.ops.activations import rectified
 from tracegrad.ops.contraction import linear
 from tracegrad.ops.hyperbolic import tanh
 from tracegrad.ops.joining import cat, stack
@@ -36,7 +36,7 @@ class Weights(NamedTuple):
 def rnn_step(mode: str, given: Any, states: States, weights: Weights) -> States:
     """Return the next state, from the input's share of the sum."""
     total = given + linear(states[0], weights.of_hidden, weights.hidden_bias)
-    return (tanh(total) if mode == "RNN_TANH" else relu(total),)
+    return (tanh(total) if mode == "RNN_TANH" else rectified(total),)
 
 
 def lstm_step(mode: str, given: Any, states: States, weights: Weights) -> States:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, NotSupportedError, ShapeError
-from tracegrad.ops.conversion import from_numpy
+from tracegrad.ops.conversion import tensor
 from tracegrad.ops.pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -131,7 +131,7 @@ def _per_dimension(name: str, value: Any, rank: int) -> tuple[Any, ...]:
         return (value,) * rank
     if len(value) != rank:
         raise ArgumentError(
-            f"interpolate: {name} must be {rank} numbers for {rank} spatial dimensions, "
+            f"interpolate: {name} must be {rank} numbers for {rank} dimensions, "
             f"not {tuple(value)}"
         )
     return tuple(value)
@@ -154,7 +154,7 @@ def _resampled(x: Any, dim: int, places: Any, weights: Any) -> Any:
     for place, weight in zip(places, weights, strict=True):
         shape = [1] * x.ndim
         shape[dim] = len(weight)
-        factor = from_numpy(weight).to(device=x.device, dtype=x.dtype)
+        factor = tensor(weight.tolist(), device=x.device, dtype=x.dtype)
         part = _picked(x, dim, place) * factor.reshape(*shape)
         total = part if total is None else total + part
     return total
@@ -171,7 +171,7 @@ def _picked(x: Any, dim: int, place: Any) -> Any:
             *x.shape[: dim + 1], times, *x.shape[dim + 1 :]
         )
         return wide.reshape(*x.shape[:dim], want, *x.shape[dim + 1 :])
-    return x.index_select(dim, from_numpy(place).to(device=x.device))
+    return x.index_select(dim, tensor(place.tolist(), device=x.device))
 
 
 # -- taps ---------------------------------------------------------------------------
@@ -195,7 +195,11 @@ def _taps(
         step = (have - 1) / (want - 1) if want > 1 else 0.0
     if antialias:
         return _antialiased(mode, have, want, step, align_corners)
-    at = np.arange(want) * step if align_corners else (np.arange(want) + 0.5) * step - 0.5
+    at = (
+        np.arange(want) * step
+        if align_corners
+        else (np.arange(want) + 0.5) * step - 0.5
+    )
     return _cubic(at, have) if mode == "bicubic" else _linear(at, have)
 
 
@@ -258,7 +262,9 @@ def upsample(
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+def upsample_nearest(
+    input: Tensor, size: Any = None, scale_factor: Any = None
+) -> Tensor:
     """Return `interpolate` with mode nearest; an old name of it."""
     return interpolate(input, size, scale_factor, "nearest")
 

@@ -145,8 +145,8 @@ def _check(input: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:
     )
     if not fits or (mode == "bicubic" and rank != 2):
         raise ShapeError(
-            f"grid_sample: input {list(input.shape)} and grid {list(grid.shape)} do not "
-            f"fit each other in mode {mode!r}"
+            f"grid_sample: input {list(input.shape)} and grid {list(grid.shape)} do "
+            f"not fit each other in mode {mode!r}"
         )
 
 

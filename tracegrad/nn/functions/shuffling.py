@@ -34,8 +34,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     r = upscale_factor
     if input.ndim < 3 or r < 1 or input.shape[-3] % (r * r):
         raise ShapeError(
-            f"pixel_shuffle: shape {list(input.shape)} with factor {r}; its square must "
-            "divide the channels, third from the end"
+            f"pixel_shuffle: shape {list(input.shape)} with factor {r}; its square "
+            "must divide the channels, third from the end"
         )
     *front, channels, height, width = input.shape
     k = len(front)
@@ -57,8 +57,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     fits = input.ndim >= 3 and r >= 1
     if not fits or input.shape[-2] % r or input.shape[-1] % r:
         raise ShapeError(
-            f"pixel_unshuffle: shape {list(input.shape)} with factor {r}; it must divide "
-            "height and width"
+            f"pixel_unshuffle: shape {list(input.shape)} with factor {r}; it must "
+            "divide height and width"
         )
     *front, channels, height, width = input.shape
     k = len(front)
@@ -83,8 +83,8 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     x: Any = input
     if input.ndim < 3 or groups < 1 or input.shape[1] % groups:
         raise ShapeError(
-            f"channel_shuffle: shape {list(input.shape)} with {groups} groups; they must "
-            "divide the channels of (batch, channels, ...)"
+            f"channel_shuffle: shape {list(input.shape)} with {groups} groups; they "
+            "must divide the channels of (batch, channels, ...)"
         )
     batch, channels, *rest = input.shape
     split = x.reshape(batch, groups, channels // groups, *rest)

@@ -10,7 +10,7 @@ from tracegrad.nn.modules import batchnorm, conv
 from tracegrad.nn.modules.linear import Linear
 from tracegrad.nn.modules.module import Module
 from tracegrad.nn.parameter import UninitializedBuffer, UninitializedParameter, is_lazy
-from tracegrad.ops.creation import tensor
+from tracegrad.ops.conversion import tensor
 
 
 class LazyModuleMixin(Module):
@@ -92,7 +92,11 @@ class LazyLinear(LazyModuleMixin, Linear):
     cls_to_become = Linear
 
     def __init__(
-        self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
     ) -> None:
         Linear.__init__(self, 0, 0, False)
         self.weight = _of_options(device, dtype)
@@ -220,34 +224,26 @@ class LazyConvTranspose3d(_LazyTransposed, conv.ConvTranspose3d):
 class _LazyNorm(LazyModuleMixin, batchnorm._RunningStatistics):
     """What the normalizations share that find `num_features` at the first call."""
 
-    affine_by_default = True
-
     def __init__(
         self,
         eps: float = 1e-5,
         momentum: float | None = 0.1,
-        affine: bool | None = None,
-        track_running_stats: bool | None = None,
+        affine: bool = True,
+        track_running_stats: bool = True,
         device: Any = None,
         dtype: Any = None,
         *,
         bias: bool = True,
     ) -> None:
-        affine = self.affine_by_default if affine is None else affine
-        tracked = (
-            self.affine_by_default
-            if track_running_stats is None
-            else track_running_stats
-        )
         known: Any = self.cls_to_become
         known.__init__(self, 0, eps, momentum, False, False)
         self.affine = affine
-        self.track_running_stats = tracked
+        self.track_running_stats = track_running_stats
         if affine:
             self.weight = _of_options(device, dtype)
         if affine and bias:
             self.bias = _of_options(device, dtype)
-        if tracked:
+        if track_running_stats:
             self.running_mean = UninitializedBuffer(device=device, dtype=dtype)
             self.running_var = UninitializedBuffer(device=device, dtype=dtype)
             self.num_batches_tracked = tensor(0, device=device)
@@ -255,9 +251,9 @@ class _LazyNorm(LazyModuleMixin, batchnorm._RunningStatistics):
 
     def _sizes_from(self, input: Tensor) -> None:
         self._check_input(input)
-        unbatched = len(self._ranks) > 1 and input.ndim == self._ranks[0]
-        channel = 0 if unbatched and not self.affine_by_default else 1
-        self.num_features = input.shape[channel]
+        unbatched = isinstance(self, batchnorm._InstanceNorm)
+        unbatched = unbatched and input.ndim == self._ranks[0]
+        self.num_features = input.shape[0 if unbatched else 1]
         for held in (*self._parameters.values(), *self._buffers.values()):
             if is_lazy(held):
                 lazy: Any = held
@@ -286,18 +282,15 @@ class LazyInstanceNorm1d(_LazyNorm, batchnorm.InstanceNorm1d):
     """An `InstanceNorm1d` whose `num_features` are those of its first input."""
 
     cls_to_become = batchnorm.InstanceNorm1d
-    affine_by_default = False
 
 
 class LazyInstanceNorm2d(_LazyNorm, batchnorm.InstanceNorm2d):
     """An `InstanceNorm2d` whose `num_features` are those of its first input."""
 
     cls_to_become = batchnorm.InstanceNorm2d
-    affine_by_default = False
 
 
 class LazyInstanceNorm3d(_LazyNorm, batchnorm.InstanceNorm3d):
     """An `InstanceNorm3d` whose `num_features` are those of its first input."""
 
     cls_to_become = batchnorm.InstanceNorm3d
-    affine_by_default = False

@@ -6,7 +6,7 @@ import math
 import warnings
 from typing import Any, NamedTuple
 
-from tracegrad.dispatch.tensor import Parameter, Tensor
+from tracegrad.dispatch.tensor import Parameter
 from tracegrad.errors import ArgumentError, ArgumentTypeError, ShapeError
 from tracegrad.nn import init
 from tracegrad.nn.functions import recurrence
@@ -221,9 +221,7 @@ class RNNBase(Module):
     def _handed_out(self, final: list[Any]) -> Any:
         return final[0] if len(final) == 1 else tuple(final)
 
-    def _run(
-        self, sequences: _Sequences, states: list[Any]
-    ) -> tuple[Any, list[Any]]:
+    def _run(self, sequences: _Sequences, states: list[Any]) -> tuple[Any, list[Any]]:
         data = sequences.data
         directions = 1 + self.bidirectional
         initial = [state.unbind(0) for state in states]

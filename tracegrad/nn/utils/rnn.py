@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import int64
 from tracegrad.errors import ArgumentValueError, ShapeError
-from tracegrad.ops.creation import empty_like, tensor
+from tracegrad.ops.conversion import tensor
+from tracegrad.ops.creation import empty_like
 from tracegrad.ops.joining import cat, stack
 from tracegrad.ops.padding import pad
 
@@ -116,7 +118,9 @@ def unpad_sequence(
 
 
 def _numbers(lengths: Any) -> list[int]:
-    return [int(n) for n in (lengths.tolist() if hasattr(lengths, "tolist") else lengths)]
+    return [
+        int(n) for n in (lengths.tolist() if hasattr(lengths, "tolist") else lengths)
+    ]
 
 
 def pack_padded_sequence(
@@ -165,7 +169,7 @@ def _check_lengths(x: Any, counts: list[int]) -> None:
         raise ArgumentValueError(
             "pack_padded_sequence: each length must be greater than 0"
         )
-    if any(a < b for a, b in zip(counts, counts[1:], strict=False)):
+    if any(a < b for a, b in pairwise(counts)):
         raise ArgumentValueError(
             "pack_padded_sequence: the lengths must fall; give enforce_sorted=False to "
             "have them sorted"
