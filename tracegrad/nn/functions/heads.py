@@ -175,7 +175,7 @@ def attend(
     if padding is not None:
         hidden = padding.reshape(batch, 1, 1, keys)
         mask = hidden if mask is None else mask + hidden
-    parts = [_split(x, heads) for x in (q, k, v)]
+    parts = _split(q, heads), _split(k, heads), _split(v, heads)
     if need_weights:
         result, weights = _weighted(*parts, mask, dropout_p)
     else:

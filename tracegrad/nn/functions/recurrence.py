@@ -29,8 +29,8 @@ class Weights(NamedTuple):
     def of(parameters: list[Any], bias: bool) -> Weights:
         """Return the parameters in the order of their making, by name."""
         first, second, *rest = parameters
-        shifts = (rest.pop(0), rest.pop(0)) if bias else (None, None)
-        return Weights(first, second, *shifts, rest[0] if rest else None)
+        shift, own_shift = (rest.pop(0), rest.pop(0)) if bias else (None, None)
+        return Weights(first, second, shift, own_shift, rest[0] if rest else None)
 
 
 def rnn_step(mode: str, given: Any, states: States, weights: Weights) -> States:

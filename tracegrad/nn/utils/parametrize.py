@@ -74,10 +74,9 @@ class ParametrizationList(ModuleList):
 
     def forward(self) -> Any:
         """Return the tensor."""
-        first, *others = list(self)
-        value = first(*self._originals())
-        for function in others:
-            value = function(value)
+        value: Any = None
+        for place, function in enumerate(self):
+            value = function(*self._originals()) if place == 0 else function(value)
         return value
 
 
