@@ -96,7 +96,7 @@ def run_direction(
     given: Any = linear(data, weights.of_input, weights.input_bias)
     if sizes is None:
         steps = given.unbind(0)
-        results, states = _run_equal(mode, steps, initial, weights, reverse)
+        results, states = run_equal(mode, steps, initial, weights, reverse)
         return stack(results), states
     steps = given.split(sizes, 0)
     run = _run_growing if reverse else _run_shrinking
@@ -104,9 +104,10 @@ def run_direction(
     return cat(results, 0), states
 
 
-def _run_equal(
+def run_equal(
     mode: str, steps: Any, states: States, weights: Weights, reverse: bool
 ) -> tuple[list[Any], States]:
+    """Return the results of steps that all have one batch, and the final states."""
     step = STEPS[mode]
     results = []
     for given in reversed(steps) if reverse else steps:

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from tracegrad.dispatch.tensor import Parameter
 from tracegrad.errors import ArgumentError, ArgumentTypeError, ShapeError
 from tracegrad.nn import init
-from tracegrad.nn.functions import recurrence
+from tracegrad.nn.functions import eager_recurrence, recurrence
 from tracegrad.nn.modules.linear import empty_parameter
 from tracegrad.nn.modules.module import Module
 from tracegrad.nn.utils.rnn import PackedSequence
+from tracegrad.ops.contraction import linear
 from tracegrad.ops.creation import zeros
 from tracegrad.ops.dropout import dropout
 from tracegrad.ops.joining import cat, stack
@@ -231,13 +232,12 @@ class RNNBase(Module):
             results = []
             for direction in range(directions):
                 at = layer * directions + direction
-                result, last = recurrence.run_direction(
-                    self.mode,
+                result, last = self._run_direction(
                     data,
                     sequences.sizes,
                     tuple(s[at] for s in initial),
                     recurrence.Weights.of(weights[at], self.bias),
-                    reverse=direction == 1,
+                    direction == 1,
                 )
                 results.append(result)
                 for kept, state in zip(final, last, strict=True):
@@ -246,6 +246,23 @@ class RNNBase(Module):
             if self.dropout and self.training and layer < self.num_layers - 1:
                 data = dropout(data, self.dropout)
         return data, [stack(kept) for kept in final]
+
+    def _run_direction(
+        self,
+        data: Any,
+        sizes: list[int] | None,
+        initial: tuple[Any, ...],
+        weights: recurrence.Weights,
+        reverse: bool,
+    ) -> tuple[Any, tuple[Any, ...]]:
+        if sizes is None and eager_recurrence.serves(data, weights, initial):
+            given = linear(data, weights.of_input, weights.input_bias)
+            return eager_recurrence.run_direction(
+                self.mode, given, initial, weights, reverse
+            )
+        return recurrence.run_direction(
+            self.mode, data, sizes, initial, weights, reverse
+        )
 
 
 def _check_sizes(

@@ -177,7 +177,12 @@ class TransformerDecoderLayer(_Layer):
         own = (self.self_attn, self.dropout1)
         other = (self.multihead_attn, self.dropout2)
         to_own: tuple[Any, ...] = (None, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
-        to_other: tuple[Any, ...] = (memory, memory_mask, memory_key_padding_mask, memory_is_causal)
+        to_other: tuple[Any, ...] = (
+            memory,
+            memory_mask,
+            memory_key_padding_mask,
+            memory_is_causal,
+        )
         x: Any = tgt
         if self.norm_first:
             x = x + self._attended(*own, self.norm1(x), *to_own)

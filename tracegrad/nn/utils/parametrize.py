@@ -74,10 +74,10 @@ class ParametrizationList(ModuleList):
 
     def forward(self) -> Any:
         """Return the tensor."""
-        value: Any = None
-        for place, function in enumerate(self):
-            value = function(*self._originals()) if place == 0 else function(value)
-        return value
+        values = self._originals()
+        for function in self:
+            values = [function(*values)]
+        return values[0]
 
 
 def _inverse_of(functions: list[Any], value: Any) -> Any:
