@@ -15,6 +15,7 @@ from tracegrad.dispatch.state import installed
 from tracegrad.dtypes import float32, float64
 from tracegrad.nn.functions import array_steps, recurrence
 from tracegrad.ops.conversion import from_numpy
+from tracegrad.ops.joining import stack
 
 
 def serves(data: Any, weights: recurrence.Weights, initial: Any) -> bool:
@@ -61,7 +62,7 @@ def _by_operators(mode: str, tensors: Any, grads: Any) -> list[Any]:
     results, states = recurrence.run_equal(
         mode, given.unbind(0), tuple(initial), weights, False
     )
-    outputs = [recurrence.stack(results), *states]
+    outputs = [stack(results), *states]
     wanted = [x for x in tensors if x is not None and x.requires_grad]
     found = iter(
         grad(outputs, wanted, list(grads), create_graph=True, allow_unused=True)
