@@ -7,6 +7,7 @@ import pytest
 
 import tracegrad as tg
 from tracegrad.errors import ArgumentError, NotSupportedError, ShapeError
+from tracegrad.nn.functions import eager_attention
 
 F = tg.nn.functional
 
@@ -106,3 +107,31 @@ def test_orthogonal_rows():
 def test_mistakes_are_named(call, error):
     with pytest.raises(error):
         call()
+
+
+def _attended(second, **options):
+    q, k, v = (_normals(2, 3, 5, 4, seed=s).requires_grad_() for s in range(3))
+    result = F.scaled_dot_product_attention(q, k, v, **options)
+    if second:
+        (first,) = tg.autograd.grad(result.sin().sum(), q, create_graph=True)
+        result = first * first
+    (result * result.cos()).sum().backward()
+    return [result.detach(), q.grad, k.grad, v.grad]
+
+
+@pytest.mark.parametrize("second", [False, True])
+@pytest.mark.parametrize("mask", ["none", "causal", "nobody", "heads"])
+def test_attention_as_one_node_is_the_operators(monkeypatch, mask, second):
+    seen = tg.ones(5, 5, dtype=tg.bool).tril()
+    options = {
+        "none": {},
+        "causal": {"is_causal": True, "scale": 0.3},
+        "nobody": {"attn_mask": seen & (tg.arange(5) != 0)},
+        "heads": {"attn_mask": _normals(2, 1, 5, 5, seed=9)},
+    }[mask]
+    as_node = _attended(second, **options)
+    monkeypatch.setattr(eager_attention, "serves", lambda *_: False)
+    for node, operators in zip(as_node, _attended(second, **options), strict=True):
+        np.testing.assert_allclose(
+            node.numpy(), operators.numpy(), rtol=1e-9, atol=1e-12
+        )

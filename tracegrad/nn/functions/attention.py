@@ -8,8 +8,9 @@ from typing import Any
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_
 from tracegrad.errors import ArgumentValueError, DTypeError, ShapeError
+from tracegrad.nn.functions import eager_attention
 from tracegrad.ops.contraction import matmul
-from tracegrad.ops.creation import ones
+from tracegrad.ops.creation import ones, zeros
 from tracegrad.ops.dropout import dropout
 from tracegrad.ops.movement import tril
 from tracegrad.ops.normalizing import softmax
@@ -48,13 +49,36 @@ def _shared_heads(query: Tensor, key: Any, value: Any) -> tuple[Any, Any]:
     )
 
 
-def _masked(scores: Any, mask: Any) -> tuple[Any, Any]:
-    """Return the scores with the mask applied, and which queries may see nothing."""
+def _added(mask: Any, like: Any) -> Any:
+    """Return a mask that is added to the scores."""
     if mask.dtype is bool_:
-        nothing = ~mask.any(-1, True)
-        return where(mask | nothing, scores, -math.inf), nothing
-    nothing = (mask == -math.inf).all(-1, True)
-    return scores + where(nothing, 0.0, mask), nothing
+        nothing = zeros(dtype=like.dtype, device=like.device)
+        return where(mask, nothing, -math.inf)
+    return mask
+
+
+def by_operators(
+    query: Any, key: Any, value: Any, mask: Any, scale: float, dropout_p: float
+) -> Any:
+    """Return attention, by operators.
+
+    Parameters
+    ----------
+    query, key, value : Tensor
+    mask : Tensor or None
+        Added to the scores; of a row of -inf nothing is seen.
+    scale, dropout_p : float
+    """
+    scores: Any = matmul(query * scale, key.transpose(-2, -1))
+    if mask is None:
+        weights: Any = softmax(scores, -1)
+    else:
+        nothing = (mask == -math.inf).all(-1, True)
+        seen = where(nothing, 0.0, mask)
+        weights = where(nothing, 0.0, softmax(scores + seen, -1))
+    if dropout_p > 0.0:
+        weights = dropout(weights, dropout_p)
+    return matmul(weights, value)
 
 
 def scaled_dot_product_attention(
@@ -109,16 +133,15 @@ def scaled_dot_product_attention(
     if enable_gqa:
         key, value = _shared_heads(query, key, value)
     factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores: Any = matmul(query * factor, key.transpose(-2, -1))  # type: ignore[operator, attr-defined]
-    nothing = None
+    mask = attn_mask
     if is_causal:
-        seen = causal_mask(query.shape[-2], key.shape[-2], query)
-        scores = where(seen, scores, -math.inf)
-    elif attn_mask is not None:
-        scores, nothing = _masked(scores, attn_mask)
-    weights: Any = softmax(scores, -1)
-    if nothing is not None:
-        weights = where(nothing, 0.0, weights)
-    if dropout_p > 0.0:
-        weights = dropout(weights, dropout_p)
-    return matmul(weights, value)
+        mask = causal_mask(query.shape[-2], key.shape[-2], query)
+    if mask is not None:
+        mask = _added(mask, query)
+
+    def again(query: Any, key: Any, value: Any) -> Any:
+        return by_operators(query, key, value, mask, factor, dropout_p)
+
+    if dropout_p > 0.0 or not eager_attention.serves(query, key, value, mask):
+        return again(query, key, value)  # type: ignore[no-any-return]
+    return eager_attention.attend(query, key, value, mask, factor, again)  # type: ignore[no-any-return]
