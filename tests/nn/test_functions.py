@@ -135,3 +135,23 @@ def test_attention_as_one_node_is_the_operators(monkeypatch, mask, second):
         np.testing.assert_allclose(
             node.numpy(), operators.numpy(), rtol=1e-9, atol=1e-12
         )
+
+
+def test_skipping_the_draws_leaves_the_generator_where_it_stood():
+    tg.manual_seed(3)
+    wanted = tg.rand(2)
+    tg.manual_seed(3)
+    layer = tg.nn.utils.skip_init(tg.nn.Linear, 2, 3, device="cpu")
+    assert layer.weight.shape == (3, 2)
+    assert tg.rand(2).tolist() == wanted.tolist()
+
+
+def test_old_names_of_init_warn():
+    with pytest.warns(FutureWarning, match="constant_"):
+        assert tg.nn.init.constant(tg.empty(2), 3.0).tolist() == [3.0, 3.0]
+
+
+def test_maxima_with_where_they_are():
+    values, places = F.max_pool1d_with_indices(tg.tensor([[[1.0, 3, 2, 5]]]), 2)
+    assert values.tolist() == [[[3.0, 5.0]]]
+    assert places.tolist() == [[[1, 3]]]

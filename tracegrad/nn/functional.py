@@ -204,13 +204,36 @@ elu_ = _written_into("elu")
 selu_ = _written_into("selu")
 celu_ = _written_into("celu")
 
+
+def _with_indices(name: str) -> Callable[..., Any]:
+    """Return the form of a max pooling that returns where the maxima are."""
+    function = globals()[name]
+
+    def both(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **{**kwargs, "return_indices": True})
+
+    both.__name__ = both.__qualname__ = f"{name}_with_indices"
+    both.__doc__ = f"Return the maxima of `{name}`, and where they are."
+    return both
+
+
+max_pool1d_with_indices = _with_indices("max_pool1d")
+max_pool2d_with_indices = _with_indices("max_pool2d")
+max_pool3d_with_indices = _with_indices("max_pool3d")
+adaptive_max_pool1d_with_indices = _with_indices("adaptive_max_pool1d")
+adaptive_max_pool2d_with_indices = _with_indices("adaptive_max_pool2d")
+adaptive_max_pool3d_with_indices = _with_indices("adaptive_max_pool3d")
+
 __all__ = [
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
     "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
     "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
     "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
     "affine_grid",
     "alpha_dropout",
     "avg_pool1d",
@@ -271,8 +294,11 @@ __all__ = [
     "lp_pool3d",
     "margin_ranking_loss",
     "max_pool1d",
+    "max_pool1d_with_indices",
     "max_pool2d",
+    "max_pool2d_with_indices",
     "max_pool3d",
+    "max_pool3d_with_indices",
     "max_unpool1d",
     "max_unpool2d",
     "max_unpool3d",

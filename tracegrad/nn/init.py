@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -334,3 +336,33 @@ def orthogonal_(
         found: Any = from_numpy(np.ascontiguousarray(q.T if wide else q))
         tensor.copy_(found.reshape(*tensor.shape))  # type: ignore[attr-defined]
         return tensor.mul_(gain)  # type: ignore[attr-defined, no-any-return]
+
+
+def _old_name(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Return a function under its name of old, without the underscore."""
+
+    def old(*args: Any, **kwargs: Any) -> Tensor:
+        name = function.__name__
+        warnings.warn(
+            f"nn.init.{name[:-1]} is an old name of nn.init.{name}",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return function(*args, **kwargs)
+
+    old.__name__ = old.__qualname__ = function.__name__[:-1]
+    old.__doc__ = f"Call `{function.__name__}`, of which this is an old name."
+    return old
+
+
+uniform = _old_name(uniform_)
+normal = _old_name(normal_)
+constant = _old_name(constant_)
+eye = _old_name(eye_)
+dirac = _old_name(dirac_)
+xavier_uniform = _old_name(xavier_uniform_)
+xavier_normal = _old_name(xavier_normal_)
+kaiming_uniform = _old_name(kaiming_uniform_)
+kaiming_normal = _old_name(kaiming_normal_)
+orthogonal = _old_name(orthogonal_)
+sparse = _old_name(sparse_)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tracegrad.autograd import Function, grad, is_grad_enabled
+import tracegrad as tg
 from tracegrad.dispatch.state import installed
 from tracegrad.dtypes import float32, float64
 from tracegrad.ops.conversion import from_numpy
@@ -108,7 +108,7 @@ class _Heads:
         return q, k, v
 
 
-class _Attention(Function):
+class _Attention(tg.autograd.Function):
     """Attention as one node."""
 
     @staticmethod
@@ -127,12 +127,14 @@ class _Attention(Function):
     def backward(ctx: Any, grad_output: Any) -> Any:
         """Return the gradients, by arrays or, to be differentiated, by operators."""
         given = ctx.saved_tensors
-        if not is_grad_enabled():
+        if not tg.is_grad_enabled():
             found = ctx.heads.back(grad_output._array)
             return (*map(from_numpy, found), None, None, None)
         wanted = [x for x in given if x.requires_grad]
         result = ctx.again(*given)
-        by_place = iter(grad(result, wanted, grad_output, create_graph=True))
+        by_place = iter(
+            tg.autograd.grad(result, wanted, grad_output, create_graph=True)
+        )
         gradients = [next(by_place) if x.requires_grad else None for x in given]
         return (*gradients, None, None, None)
 

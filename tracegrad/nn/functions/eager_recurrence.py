@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tracegrad.autograd import Function, grad, is_grad_enabled
+import tracegrad as tg
 from tracegrad.dispatch.state import installed
 from tracegrad.dtypes import float32, float64
 from tracegrad.nn.functions import array_steps, recurrence
@@ -28,7 +28,7 @@ def serves(data: Any, weights: recurrence.Weights, initial: Any) -> bool:
     ) and data.dtype in (float32, float64)
 
 
-class _Direction(Function):
+class _Direction(tg.autograd.Function):
     """All steps of one direction."""
 
     @staticmethod
@@ -50,7 +50,7 @@ class _Direction(Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         """Return the gradients, by arrays or, to be differentiated, by operators."""
         tensors = ctx.saved_tensors
-        if is_grad_enabled():
+        if tg.is_grad_enabled():
             return (None, *_by_operators(ctx.mode, tensors, grads))
         found = ctx.steps.back(*[g._array for g in grads])
         return (None, *[None if a is None else from_numpy(a) for a in found])
@@ -64,9 +64,10 @@ def _by_operators(mode: str, tensors: Any, grads: Any) -> list[Any]:
     )
     outputs = [stack(results), *states]
     wanted = [x for x in tensors if x is not None and x.requires_grad]
-    found = iter(
-        grad(outputs, wanted, list(grads), create_graph=True, allow_unused=True)
+    gradients = tg.autograd.grad(
+        outputs, wanted, list(grads), create_graph=True, allow_unused=True
     )
+    found = iter(gradients)
     return [next(found) if x is not None and x.requires_grad else None for x in tensors]
 
 

@@ -229,6 +229,15 @@ class SyncBatchNorm(_BatchNorm):
         process_group: Any = None,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         settings = (eps, momentum, affine, track_running_stats, device, dtype)
-        super().__init__(num_features, *settings)
+        super().__init__(num_features, *settings, bias=bias)
+
+    @classmethod
+    def convert_sync_batchnorm(
+        cls, module: Module, process_group: Any = None
+    ) -> Module:
+        """Return `module` as it is: over one process there is nothing to convert."""
+        return module

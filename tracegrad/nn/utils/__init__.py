@@ -14,6 +14,7 @@ from tracegrad.nn.utils.norm_hooks import (
     spectral_norm,
     weight_norm,
 )
+from tracegrad.nn.utils.skipping import skip_init
 
 __all__ = [
     "clip_grad_norm_",
@@ -26,6 +27,7 @@ __all__ = [
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",
+    "skip_init",
     "spectral_norm",
     "vector_to_parameters",
     "weight_norm",
