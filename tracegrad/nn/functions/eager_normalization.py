@@ -221,7 +221,7 @@ def group_norm(
         return group_operator(input, num_groups, weight, bias, eps)
 
     given: Any = input
-    have = given._array.shape if isinstance(given, Tensor) else ()
+    have: Any = given._array.shape if isinstance(given, Tensor) else ()
     fits = len(have) >= 2 and num_groups > 0 and have[1] % num_groups == 0
     if not fits or not _serves(input, have[1:2], weight, bias):
         return again(input, weight, bias)  # type: ignore[no-any-return]
