@@ -60,7 +60,7 @@ def test_attention(monkeypatch, chunk):
 @pytest.mark.parametrize("dim", [0, 1, 2])
 def test_rows_added_slice_by_slice(monkeypatch, dim):
     places = tg.tensor([2, 0, 2, 1])
-    into, given = _normals(3, 8, 9), _normals(3, 8, 9, seed=1)
+    into, given = _normals(9, 4, 40), _normals(9, 4, 40, seed=1)
     source = given.index_select(dim, tg.tensor([0, 1, 2, 0]))
     by_slices = into.index_add(dim, places, source)
     monkeypatch.setattr(_indices, "_LONG_SLICE", 10**6)
