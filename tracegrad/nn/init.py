@@ -11,8 +11,9 @@ import numpy as np
 
 from tracegrad import no_grad
 from tracegrad.dispatch.generator import Generator
+from tracegrad.dispatch.operator import publish_module as _publish_module
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentError, ShapeError
+from tracegrad.errors import ArgumentError, ArgumentValueError, ShapeError
 from tracegrad.ops.conversion import from_numpy
 from tracegrad.ops.creation import empty, empty_like
 from tracegrad.ops.drawing import randperm
@@ -65,7 +66,7 @@ def fans_of(tensor: Tensor) -> tuple[int, int]:
         If the weight has fewer than two dimensions.
     """
     if tensor.ndim < 2:
-        raise ShapeError(
+        raise ArgumentValueError(
             "fan in and fan out need a weight of at least two dimensions, "
             f"not {tensor.ndim}"
         )
@@ -366,3 +367,6 @@ kaiming_uniform = _old_name(kaiming_uniform_)
 kaiming_normal = _old_name(kaiming_normal_)
 orthogonal = _old_name(orthogonal_)
 sparse = _old_name(sparse_)
+
+
+_publish_module(globals())
