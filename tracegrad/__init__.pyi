@@ -113,6 +113,13 @@ def adaptive_avg_pool2d(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Mean of as many windows as asked over two dimensions."""
+def adaptive_avg_pool3d(
+    input: Tensor,
+    output_size: builtins.int | tuple[builtins.int | None, ...] | None,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
+    """Mean of as many windows as asked over three dimensions."""
 def adaptive_max_pool1d(
     input: Tensor,
     output_size: builtins.int | tuple[builtins.int | None, ...],
@@ -129,6 +136,14 @@ def adaptive_max_pool2d(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Largest element of as many windows as asked over two dimensions."""
+def adaptive_max_pool3d(
+    input: Tensor,
+    output_size: builtins.int | tuple[builtins.int | None, ...],
+    return_indices: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
+    """Largest element of as many windows as asked over three dimensions."""
 def addbmm(
     input: Tensor,
     batch1: Tensor | builtins.complex,
@@ -429,6 +444,19 @@ def conv_transpose2d(
     out: Tensor | None = ...,
 ) -> Tensor:
     """The transpose of `conv2d` in its input ("deconvolution")."""
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor | builtins.complex,
+    bias: Tensor | None = ...,
+    stride: builtins.int | tuple[builtins.int, ...] = ...,
+    padding: builtins.int | tuple[builtins.int, ...] = ...,
+    output_padding: builtins.int | tuple[builtins.int, ...] = ...,
+    groups: builtins.int = ...,
+    dilation: builtins.int | tuple[builtins.int, ...] = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
+    """The transpose of `conv3d` in its input, as `conv_transpose2d`."""
 def copysign(
     input: Tensor,
     other: Tensor | builtins.complex,

@@ -7,6 +7,45 @@ from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS
 from tracegrad.dispatch.operator import public_forms as _public_forms
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import NotSupportedError
+from tracegrad.nn.functions.attention import scaled_dot_product_attention
+from tracegrad.nn.functions.bags import embedding_bag
+from tracegrad.nn.functions.choices import (
+    feature_alpha_dropout,
+    gumbel_softmax,
+    rrelu,
+)
+from tracegrad.nn.functions.eager_normalization import group_norm, layer_norm
+from tracegrad.nn.functions.heads import multi_head_attention_forward
+from tracegrad.nn.functions.margins import (
+    multi_margin_loss,
+    multilabel_margin_loss,
+    multilabel_soft_margin_loss,
+    triplet_margin_with_distance_loss,
+)
+from tracegrad.nn.functions.pools import (
+    local_response_norm,
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+)
+from tracegrad.nn.functions.resampling import (
+    interpolate,
+    upsample,
+    upsample_bilinear,
+    upsample_nearest,
+)
+from tracegrad.nn.functions.sampling import (
+    affine_grid,
+    grid_sample,
+)
+from tracegrad.nn.functions.shuffling import (
+    channel_shuffle,
+    pixel_shuffle,
+    pixel_unshuffle,
+)
 from tracegrad.nn.old_reductions import taking_old_names as _taking_old_names
 from tracegrad.ops.columns import fold_columns as fold
 from tracegrad.ops.columns import unfold_columns as unfold
@@ -38,9 +77,7 @@ from tracegrad.ops.max_pooling import (
 )
 from tracegrad.ops.normalization import (
     batch_norm,
-    group_norm,
     instance_norm,
-    layer_norm,
     normalize,
     rms_norm,
 )
@@ -51,6 +88,11 @@ from tracegrad.ops.pooling import (
     avg_pool1d,
     avg_pool2d,
     avg_pool3d,
+)
+from tracegrad.ops.volumes import (
+    adaptive_avg_pool3d,
+    adaptive_max_pool3d,
+    conv_transpose3d,
 )
 
 
@@ -161,11 +203,37 @@ elu_ = _written_into("elu")
 selu_ = _written_into("selu")
 celu_ = _written_into("celu")
 
+
+def _with_indices(name: str) -> Callable[..., Any]:
+    """Return the form of a max pooling that returns where the maxima are."""
+    function = globals()[name]
+
+    def both(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **{**kwargs, "return_indices": True})
+
+    both.__name__ = both.__qualname__ = f"{name}_with_indices"
+    both.__doc__ = f"Return the maxima of `{name}`, and where they are."
+    return both
+
+
+max_pool1d_with_indices = _with_indices("max_pool1d")
+max_pool2d_with_indices = _with_indices("max_pool2d")
+max_pool3d_with_indices = _with_indices("max_pool3d")
+adaptive_max_pool1d_with_indices = _with_indices("adaptive_max_pool1d")
+adaptive_max_pool2d_with_indices = _with_indices("adaptive_max_pool2d")
+adaptive_max_pool3d_with_indices = _with_indices("adaptive_max_pool3d")
+
 __all__ = [
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
     "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
     "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
+    "affine_grid",
     "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
@@ -176,11 +244,13 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "celu",
     "celu_",
+    "channel_shuffle",
     "conv1d",
     "conv2d",
     "conv3d",
     "conv_transpose1d",
     "conv_transpose2d",
+    "conv_transpose3d",
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
@@ -191,11 +261,15 @@ __all__ = [
     "elu",
     "elu_",
     "embedding",
+    "embedding_bag",
+    "feature_alpha_dropout",
     "fold",
     "gaussian_nll_loss",
     "gelu",
     "glu",
+    "grid_sample",
     "group_norm",
+    "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
@@ -204,31 +278,50 @@ __all__ = [
     "hinge_embedding_loss",
     "huber_loss",
     "instance_norm",
+    "interpolate",
     "kl_div",
     "l1_loss",
     "layer_norm",
     "leaky_relu",
     "leaky_relu_",
     "linear",
+    "local_response_norm",
     "log_softmax",
     "logsigmoid",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
     "margin_ranking_loss",
     "max_pool1d",
+    "max_pool1d_with_indices",
     "max_pool2d",
+    "max_pool2d_with_indices",
     "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
     "mish",
     "mse_loss",
+    "multi_head_attention_forward",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
     "nll_loss",
     "normalize",
     "one_hot",
     "pad",
     "pairwise_distance",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "poisson_nll_loss",
     "prelu",
     "relu",
     "relu6",
     "relu_",
     "rms_norm",
+    "rrelu",
+    "scaled_dot_product_attention",
     "selu",
     "selu_",
     "sigmoid",
@@ -245,7 +338,11 @@ __all__ = [
     "threshold",
     "threshold_",
     "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
     "unfold",
+    "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
 ]
 
 _WITH_OLD_NAMES = (

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from tracegrad import no_grad
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import publish_module as _publish_module
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, ArgumentValueError, ShapeError
-from tracegrad.ops.creation import empty_like
+from tracegrad.ops.conversion import from_numpy
+from tracegrad.ops.creation import empty, empty_like
 from tracegrad.ops.drawing import randperm
 from tracegrad.ops.selection import where
 
@@ -295,6 +300,73 @@ def sparse_(
             order: Any = randperm(rows)
             tensor[order[:count], column] = 0  # type: ignore[index]
     return tensor
+
+
+def orthogonal_(
+    tensor: Tensor, gain: float = 1, generator: Generator | None = None
+) -> Tensor:
+    """Fill with orthogonal rows, or columns if there are fewer.
+
+    Raises
+    ------
+    ArgumentError
+        If there are fewer than two dimensions.
+
+    Notes
+    -----
+    Source: Saxe, McClelland, Ganguli, "Exact Solutions to the Nonlinear Dynamics of
+    Learning in Deep Linear Neural Networks" (2014); the signs make the draw uniform
+    (Mezzadri, 2007).
+    """
+    if tensor.ndim < 2:
+        raise ArgumentError(
+            "Only tensors with 2 or more dimensions are supported by orthogonal_, not "
+            f"{tensor.ndim}"
+        )
+    if tensor.numel() == 0:
+        return tensor
+    rows = tensor.shape[0]
+    columns = tensor.numel() // rows
+    drawn: Any = empty(rows, columns, dtype=tensor.dtype, device=tensor.device)
+    drawn.normal_(0, 1, generator=generator)
+    wide = rows < columns
+    matrix = (drawn.t() if wide else drawn).numpy()
+    q, r = np.linalg.qr(matrix)
+    q = q * np.sign(np.diagonal(r))
+    with no_grad():
+        found: Any = from_numpy(np.ascontiguousarray(q.T if wide else q))
+        tensor.copy_(found.reshape(*tensor.shape))  # type: ignore[attr-defined]
+        return tensor.mul_(gain)  # type: ignore[attr-defined, no-any-return]
+
+
+def _old_name(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Return a function under its name of old, without the underscore."""
+
+    def old(*args: Any, **kwargs: Any) -> Tensor:
+        name = function.__name__
+        warnings.warn(
+            f"nn.init.{name[:-1]} is an old name of nn.init.{name}",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return function(*args, **kwargs)
+
+    old.__name__ = old.__qualname__ = function.__name__[:-1]
+    old.__doc__ = f"Call `{function.__name__}`, of which this is an old name."
+    return old
+
+
+uniform = _old_name(uniform_)
+normal = _old_name(normal_)
+constant = _old_name(constant_)
+eye = _old_name(eye_)
+dirac = _old_name(dirac_)
+xavier_uniform = _old_name(xavier_uniform_)
+xavier_normal = _old_name(xavier_normal_)
+kaiming_uniform = _old_name(kaiming_uniform_)
+kaiming_normal = _old_name(kaiming_normal_)
+orthogonal = _old_name(orthogonal_)
+sparse = _old_name(sparse_)
 
 
 _publish_module(globals())

@@ -71,6 +71,7 @@ from tracegrad.ops import (
     trigonometric,
     view_writes,
     views,
+    volumes,
     windows,
     writing,
 )
@@ -146,6 +147,7 @@ __all__ = [
     "trigonometric",
     "view_writes",
     "views",
+    "volumes",
     "windows",
     "writing",
 ]

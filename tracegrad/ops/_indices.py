@@ -118,9 +118,33 @@ def add_at(xp: Any, target: Any, key: Any, values: Any) -> Any:
     return target
 
 
+# Elements of a slice from which adding it whole is faster than `add.at`.
+_LONG_SLICE = 32
+
+
+def _added_by_slices(xp: Any, target: Any, key: tuple[Any, ...], values: Any) -> bool:
+    """Add along one dimension, slice by slice; return whether it was worth it."""
+    dims = [d for d, part in enumerate(key) if not isinstance(part, slice)]
+    if len(dims) != 1 or any(
+        part != slice(None) for part in key if isinstance(part, slice)
+    ):
+        return False
+    dim = dims[0]
+    index = key[dim]
+    if getattr(index, "ndim", 0) != 1 or target.size < _LONG_SLICE * target.shape[dim]:
+        return False
+    shape = (*target.shape[:dim], len(index), *target.shape[dim + 1 :])
+    given = xp.moveaxis(xp.broadcast_to(values, shape), dim, 0)
+    rows = xp.moveaxis(target, dim, 0)
+    for place, value in zip(index.tolist(), given, strict=True):
+        rows[place] += value
+    return True
+
+
 def _add_at(xp: Any, target: Any, key: Any, values: Any) -> None:
     if target.size == 0 or any(isinstance(part, slice) for part in key):
-        xp.add.at(target, key, values)
+        if not _added_by_slices(xp, target, key, values):
+            xp.add.at(target, key, values)
         return
     # On one flat index NumPy adds about four times as fast.
     flat: Any = 0

@@ -68,6 +68,27 @@ def _grouped(xp: Any, windows: Any, groups: int) -> Any:
     )
 
 
+# Elements of the columns that are laid out at a time: about what a core's cache holds.
+_CHUNK = 2**18
+
+
+def _chunks(batch: int, each: int) -> tuple[int, list[slice]]:
+    """Return how many images are laid out at a time, and which."""
+    size = min(batch, max(1, _CHUNK // max(each, 1)))
+    return size, [slice(i, min(i + size, batch)) for i in range(0, batch, max(size, 1))]
+
+
+def _depthwise(weight: Any, groups: int) -> bool:
+    """Return whether each channel has one filter of its own."""
+    return bool(weight.shape[1] == 1 and weight.shape[0] == groups)
+
+
+def _at_place(weight: Any, place: Numbers) -> Any:
+    """Return each channel's weight at one place of the window, to be broadcast."""
+    column = weight[(slice(None), 0, *place)]
+    return column.reshape(1, -1, *(1,) * len(place))
+
+
 def _conv_kernel(
     xp: Any,
     input: Any,
@@ -80,11 +101,23 @@ def _conv_kernel(
     x, w = _wide(xp, input, weight)
     kernel = w.shape[2:]
     counts = window_counts(x.shape[2:], kernel, stride, padding, dilation)
-    cols = _columns(xp, x, kernel, counts, stride, padding, dilation, groups)
     batch, out = x.shape[0], w.shape[0]
+    if _depthwise(w, groups):
+        array = padded(xp, x, padding, 0)
+        result = xp.zeros((batch, out, *counts), x.dtype)
+        for place, index in places(kernel, stride, dilation, counts):
+            result += array[index] * _at_place(w, place)
+        return convert(xp, result, from_numpy_dtype(input.dtype))
+    cols = _columns(xp, x, kernel, counts, stride, padding, dilation, groups)
     depth, length = math.prod(w.shape[1:]), math.prod(counts)
-    cols = cols.reshape(batch, groups, depth, length)
-    result = xp.matmul(w.reshape(groups, out // groups, depth), cols)
+    matrix = w.reshape(groups, out // groups, depth)
+    result = xp.empty((batch, groups, out // groups, length), x.dtype)
+    size, parts = _chunks(batch, groups * depth * length)
+    buffer = xp.empty((size, *cols.shape[1:]), x.dtype)
+    for part in parts:
+        laid = buffer[: part.stop - part.start]
+        laid[...] = cols[part]
+        xp.matmul(matrix, laid.reshape(-1, groups, depth, length), out=result[part])
     result = result.reshape(batch, out, *counts)
     return convert(xp, result, from_numpy_dtype(input.dtype))
 
@@ -100,23 +133,46 @@ def _conv_input_kernel(
     groups: int,
 ) -> Any:
     ct, w = _wide(xp, input, weight)
-    batch, out = ct.shape[:2]
+    batch = ct.shape[0]
     counts, kernel = ct.shape[2:], w.shape[2:]
-    depth, length = math.prod(w.shape[1:]), math.prod(counts)
-    matrix = xp.swapaxes(w.reshape(groups, out // groups, depth), 1, 2)
-    cols = xp.matmul(matrix, ct.reshape(batch, groups, out // groups, length))
-    cols = cols.reshape(batch, groups * w.shape[1], *kernel, *counts)
     around = [s + low + high for s, (low, high) in zip(size, padding, strict=True)]
-    result = xp.zeros((batch, groups * w.shape[1], *around), cols.dtype)
-    for place, index in places(kernel, stride, dilation, counts):
-        result[index] += cols[(slice(None), slice(None), *place)]
+    result = xp.zeros((batch, groups * w.shape[1], *around), ct.dtype)
+    geometry = (kernel, stride, dilation, counts)
+    if _depthwise(w, groups):
+        for place, index in places(*geometry):
+            result[index] += ct * _at_place(w, place)
+    else:
+        _add_columns(xp, result, ct, w, geometry, groups)
     result = xp.ascontiguousarray(result[inner(padding, size)])
     return convert(xp, result, from_numpy_dtype(input.dtype))
+
+
+def _add_columns(
+    xp: Any, result: Any, ct: Any, w: Any, geometry: Any, groups: int
+) -> None:
+    """Add to each window what its results' cotangents ask for."""
+    kernel, _, _, counts = geometry
+    batch, out = ct.shape[:2]
+    depth, length = math.prod(w.shape[1:]), math.prod(counts)
+    matrix = xp.swapaxes(w.reshape(groups, out // groups, depth), 1, 2)
+    rows = ct.reshape(batch, groups, out // groups, length)
+    size, parts = _chunks(batch, groups * depth * length)
+    buffer = xp.empty((size, groups, depth, length), ct.dtype)
+    for part in parts:
+        laid = buffer[: part.stop - part.start]
+        xp.matmul(matrix, rows[part], out=laid)
+        cols = laid.reshape(-1, groups * w.shape[1], *kernel, *counts)
+        target = result[part]
+        for place, index in places(*geometry):
+            target[index] += cols[(slice(None), slice(None), *place)]
 
 
 # Elements of one weight gradient per image, up to which these are made and added: their
 # small products stay in the cache and in one thread.
 _SMALL = 2**19
+
+# Windows per image from which one product for each image is large enough.
+_LONG = 64
 
 
 def _summed_products(xp: Any, rows: Any, cols: Any, depth: int) -> Any:
@@ -127,6 +183,39 @@ def _summed_products(xp: Any, rows: Any, cols: Any, depth: int) -> Any:
     matrix = xp.transpose(cols, order).reshape(groups, depth, batch * length)
     wide = xp.transpose(rows, (1, 2, 0, 3)).reshape(groups, out, batch * length)
     return xp.matmul(wide, xp.swapaxes(matrix, 1, 2))
+
+
+def _products_by_chunks(xp: Any, rows: Any, cols: Any, depth: int) -> Any:
+    """Return the same, one product for each image, added up."""
+    batch, groups, out, length = rows.shape
+    result = xp.zeros((groups, out, depth), rows.dtype)
+    size, parts = _chunks(batch, groups * depth * (length + out))
+    buffer = xp.empty((size, *cols.shape[1:]), rows.dtype)
+    for part in parts:
+        laid = buffer[: part.stop - part.start]
+        laid[...] = cols[part]
+        matrix = laid.reshape(-1, groups, depth, length)
+        product = xp.matmul(rows[part], xp.swapaxes(matrix, 2, 3))
+        result += xp.add.reduce(product, axis=0) if len(product) > 1 else product[0]
+    return result
+
+
+def _depthwise_weight(
+    xp: Any,
+    x: Any,
+    ct: Any,
+    kernel_size: Shape,
+    stride: Numbers,
+    padding: Padding,
+    dilation: Numbers,
+) -> Any:
+    array = padded(xp, x, padding, 0)
+    result = xp.empty((ct.shape[1], 1, *kernel_size), ct.dtype)
+    axes = (0, *range(2, ct.ndim))
+    for place, index in places(kernel_size, stride, dilation, ct.shape[2:]):
+        product = array[index] * ct
+        result[(slice(None), 0, *place)] = xp.add.reduce(product, axis=axes)
+    return result
 
 
 def _conv_weight_kernel(
@@ -142,16 +231,17 @@ def _conv_weight_kernel(
     x, c = _wide(xp, input, grad_output)
     batch, out = c.shape[:2]
     counts = c.shape[2:]
-    cols = _columns(xp, x, kernel_size, counts, stride, padding, dilation, groups)
     each = x.shape[1] // groups
+    if each == 1 and out == groups:
+        geometry = (kernel_size, stride, padding, dilation)
+        result = _depthwise_weight(xp, x, c, *geometry)
+        return convert(xp, result, from_numpy_dtype(input.dtype))
+    cols = _columns(xp, x, kernel_size, counts, stride, padding, dilation, groups)
     depth, length = each * math.prod(kernel_size), math.prod(counts)
     rows = c.reshape(batch, groups, out // groups, length)
-    if batch * out * depth <= _SMALL:
-        matrix = cols.reshape(batch, groups, depth, length)
-        result = xp.matmul(rows, xp.swapaxes(matrix, 2, 3)).sum(axis=0)
-    else:
-        result = _summed_products(xp, rows, cols, depth)
-    result = result.reshape(out, each, *kernel_size)
+    by_chunks = batch * out * depth <= _SMALL or length >= _LONG
+    products = _products_by_chunks if by_chunks else _summed_products
+    result = products(xp, rows, cols, depth).reshape(out, each, *kernel_size)
     return convert(xp, result, from_numpy_dtype(input.dtype))
 
 

@@ -197,3 +197,47 @@ class InstanceNorm2d(_InstanceNorm):
     """Instance normalization of ([batch,] channels, height, width)."""
 
     _ranks = (3, 4)
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Instance normalization of ([batch,] channels, depth, height, width)."""
+
+    _ranks = (4, 5)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalization over processes; here over one, as `BatchNorm1d`.
+
+    Parameters
+    ----------
+    num_features : int
+    eps, momentum, affine, track_running_stats, device, dtype
+        As for `BatchNorm1d`.
+    process_group : None
+        There are no others.
+    """
+
+    _ranks = (2, 3, 4, 5)
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        settings = (eps, momentum, affine, track_running_stats, device, dtype)
+        super().__init__(num_features, *settings, bias=bias)
+
+    @classmethod
+    def convert_sync_batchnorm(
+        cls, module: Module, process_group: Any = None
+    ) -> Module:
+        """Return `module` as it is: over one process there is nothing to convert."""
+        return module

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Any, TypeVar
 
 from tracegrad.dispatch.tensor import Parameter, Tensor
@@ -145,6 +146,23 @@ class ModuleList(_Listed):
 
     def _of(self, modules: Iterable[Any]) -> ModuleList:
         return ModuleList(modules)
+
+    def __repr__(self) -> str:
+        lines = []
+        texts = [repr(module) for module in self]
+        start = 0
+        for text, equal in groupby(texts):
+            stop = start + len(list(equal))
+            # Equal modules in a row are shown once, with their numbers.
+            if stop - start == 1:
+                head = f"({start}): {text}"
+            else:
+                head = f"({start}-{stop - 1}): {stop - start} x {text}"
+            lines.append(head.replace("\n", "\n  "))
+            start = stop
+        if not lines:
+            return f"{self._get_name()}()"
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
     def __iadd__(self, modules: Iterable[Module]) -> ModuleList:
         return self.extend(modules)

@@ -105,6 +105,36 @@ class _Conv(Module):
             return [(span // 2, span - span // 2) for span in spans]
         return [(p, p) for p in self.padding]
 
+    def _output_padding(self, input: Tensor, output_size: Any) -> tuple[int, ...]:
+        """Return what must be added for the result to have a size.
+
+        Raises
+        ------
+        ArgumentError
+            If the stride does not leave that size open.
+        """
+        if output_size is None:
+            return self.output_padding
+        wanted = tuple(output_size)[-self.rank :]
+        least = tuple(
+            (n - 1) * s - 2 * p + d * (k - 1) + 1
+            for n, s, p, d, k in zip(
+                input.shape[-self.rank :],
+                self.stride,
+                self.padding,
+                self.dilation,
+                self.kernel_size,
+                strict=True,
+            )
+        )
+        extra = tuple(w - n for w, n in zip(wanted, least, strict=True))
+        if any(not 0 <= e < s for e, s in zip(extra, self.stride, strict=True)):
+            raise ArgumentError(
+                f"{self._get_name()}: output_size {list(wanted)} must be from "
+                f"{list(least)} to less than a stride more"
+            )
+        return extra
+
     def extra_repr(self) -> str:
         """Return the sizes, and what is not as by default."""
         parts = [
@@ -369,15 +399,15 @@ class ConvTranspose1d(_Conv):
             dtype,
         )
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the transposed convolution of `input`."""
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+        """Return the transposed convolution of `input`, of a size if one is given."""
         return functional.conv_transpose1d(
             input,
             self.weight,
             self.bias,
             self.stride,
             self.padding,
-            self.output_padding,
+            self._output_padding(input, output_size),
             self.groups,
             self.dilation,
         )
@@ -435,15 +465,81 @@ class ConvTranspose2d(_Conv):
             dtype,
         )
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the transposed convolution of `input`."""
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+        """Return the transposed convolution of `input`, of a size if one is given."""
         return functional.conv_transpose2d(
             input,
             self.weight,
             self.bias,
             self.stride,
             self.padding,
-            self.output_padding,
+            self._output_padding(input, output_size),
+            self.groups,
+            self.dilation,
+        )
+
+
+class ConvTranspose3d(_Conv):
+    """The transpose of `Conv3d` in its input ("deconvolution").
+
+    Parameters
+    ----------
+    in_channels, out_channels : int
+    kernel_size, stride, padding, output_padding, dilation : int or tuple of int
+    groups : int
+    bias : bool
+    padding_mode : str
+        ``"zeros"`` only.
+    device : Device or str, optional
+    dtype : DType, optional
+    """
+
+    rank = 3
+    transposed = True
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Any = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        if padding_mode != "zeros":
+            raise ArgumentError(
+                f"ConvTranspose3d pads with zeros only, not {padding_mode!r}"
+            )
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            groups,
+            bias,
+            padding_mode,
+            output_padding,
+            device,
+            dtype,
+        )
+
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+        """Return the transposed convolution of `input`, of a size if one is given."""
+        return functional.conv_transpose3d(
+            input,
+            self.weight,
+            self.bias,
+            self.stride,
+            self.padding,
+            self._output_padding(input, output_size),
             self.groups,
             self.dilation,
         )

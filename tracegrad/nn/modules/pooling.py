@@ -304,3 +304,32 @@ class AdaptiveMaxPool2d(_AdaptiveMax):
         return functional.adaptive_max_pool2d(
             input, self.output_size, self.return_indices
         )
+
+
+class AdaptiveAvgPool3d(_Adaptive):
+    """Mean of as many windows as asked over three dimensions.
+
+    Parameters
+    ----------
+    output_size : int or tuple of int or None
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the means."""
+        return functional.adaptive_avg_pool3d(input, self.output_size)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMax):
+    """Largest element of as many windows as asked over three dimensions.
+
+    Parameters
+    ----------
+    output_size : int or tuple of int or None
+    return_indices : bool
+    """
+
+    def forward(self, input: Tensor) -> Any:
+        """Return the maxima, and where they are if that was asked."""
+        return functional.adaptive_max_pool3d(
+            input, self.output_size, self.return_indices
+        )

@@ -81,10 +81,15 @@ class Embedding(Module):
         embeddings: Tensor,
         freeze: bool = True,
         padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
     ) -> Embedding:
         """Return an embedding that looks up in a given table."""
         rows, columns = embeddings.shape
-        return cls(rows, columns, padding_idx, _weight=embeddings, _freeze=freeze)
+        absent = (max_norm, norm_type, scale_grad_by_freq, sparse)
+        return cls(rows, columns, padding_idx, *absent, embeddings, freeze)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the rows of `input`'s numbers, shape (..., embedding_dim)."""

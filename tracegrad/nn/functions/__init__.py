@@ -1,0 +1,1 @@
+"""Functions of several operators, gathered by `tracegrad.nn.functional`."""
