@@ -360,6 +360,20 @@ def state_rules() -> None:
     for name in ("marked", "detach", "view_dtype", "graft", "tril", "triu"):
         OPERATORS[name].batching(_plainly(OPERATORS[name]))
     OPERATORS["constant_pad"].batching(_plainly(OPERATORS["constant_pad"]))
+    for name in (
+        "inverted",
+        "adjugate",
+        "linalg_det",
+        "linalg_slogdet",
+        "cholesky_lower",
+        "qr_reduced",
+        "qr_complete",
+        "eigh_lower",
+        "eig_general",
+        "svd_factors",
+        "matrix_exp",
+    ):
+        OPERATORS[name].batching(_plainly(OPERATORS[name]))
     for name in ("flip", "roll"):
         OPERATORS[name].batching(_along(OPERATORS[name], "dims"))
     for name in ("argmax", "argmin", "argsort", "mode_place"):
