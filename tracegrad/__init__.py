@@ -49,6 +49,7 @@ dtype = _DType
 # Name: the module that holds it, and its name there ("" for the module itself).
 _LAZY = {
     "codegen": ("tracegrad.codegen", ""),
+    "fft": ("tracegrad.fft", ""),
     "func": ("tracegrad.func", ""),
     "ir": ("tracegrad.ir", ""),
     "linalg": ("tracegrad.linalg", ""),

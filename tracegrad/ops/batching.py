@@ -374,6 +374,8 @@ def state_rules() -> None:
         "matrix_exp",
     ):
         OPERATORS[name].batching(_plainly(OPERATORS[name]))
+    for name in ("fft_c2c", "fft_r2c", "fft_c2r"):
+        OPERATORS[name].batching(_along(OPERATORS[name], "dims"))
     for name in ("flip", "roll"):
         OPERATORS[name].batching(_along(OPERATORS[name], "dims"))
     for name in ("argmax", "argmin", "argsort", "mode_place"):
