@@ -10,7 +10,8 @@ from typing import Any
 
 import tracegrad.ops.matrix_functions as _functions
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import LinAlgError
+from tracegrad.dtypes import DType
+from tracegrad.errors import LinAlgError, ShapeError
 from tracegrad.ops.contraction import matmul
 from tracegrad.ops.linear_algebra import (
     cholesky,
@@ -42,7 +43,7 @@ from tracegrad.ops.matrix_functions import (
     vander,
     vecdot,
 )
-from tracegrad.ops.norms import norm, vector_norm
+from tracegrad.ops.norms import norm as _vector_norm
 from tracegrad.ops.windows import diagonal as _diagonal
 
 __all__ = [
@@ -89,3 +90,53 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:  # noqa: N803
     """Return the diagonals of matrices, as a view."""
     return _diagonal(A, offset, dim1, dim2)
+
+
+def vector_norm(
+    x: Tensor,
+    ord: float = 2,
+    dim: int | tuple[int, ...] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Return the norm of the elements over dimensions, all if none are given."""
+    return _vector_norm(x, ord, dim, keepdim, dtype)
+
+
+def norm(
+    A: Tensor,  # noqa: N803
+    ord: Any = None,
+    dim: int | tuple[int, ...] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Return the norm of vectors or matrices.
+
+    Parameters
+    ----------
+    A : Tensor, shape (...)
+    ord : float, "fro" or "nuc", optional
+        The order; without it, the root of the sum of all squares.
+    dim : int or tuple of int, optional
+        One for vectors, two for matrices; without it `A` is one vector or matrix.
+    keepdim : bool
+    dtype : DType, optional
+        What to cast to first.
+
+    Raises
+    ------
+    ShapeError
+        If `A` is neither, and there is an order and no `dim`.
+    """
+    if ord is None:
+        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
+    if dim is None:
+        if A.ndim not in (1, 2):
+            raise ShapeError(f"linalg.norm: say `dim` for {A.ndim} dimensions")
+        dim = tuple(range(A.ndim))
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    if len(dims) == 2:
+        return matrix_norm(A, ord, dims, keepdim, dtype=dtype)
+    return vector_norm(A, ord, dims, keepdim, dtype=dtype)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.dtypes import int32, int64
+from tracegrad.dtypes import int32
 from tracegrad.errors import ArgumentValueError, ShapeError
 from tracegrad.ops._matrices import adjoint, check_matrices, check_square
 from tracegrad.ops.casts import cast
@@ -20,7 +20,7 @@ from tracegrad.ops.factors import (
     qr_reduced,
     svd_factors,
 )
-from tracegrad.ops.matrix_functions import pinv
+from tracegrad.ops.matrix_functions import matrix_rank, pinv
 from tracegrad.ops.movement import tril, triu
 from tracegrad.ops.reductions import sum as sum_
 from tracegrad.ops.selection import where
@@ -219,7 +219,7 @@ def lstsq(
     -------
     LeastSquares
         The residuals are sums of squares over rows, where A has more rows than
-        columns; rank and singular values are empty.
+        columns; the singular values are empty, as PyTorch's usual driver has it.
     """
     check_matrices("linalg.lstsq", A)
     vectors = B.ndim == A.ndim - 1
@@ -232,7 +232,7 @@ def lstsq(
         size = rest.abs()  # type: ignore[attr-defined]
         residuals = sum_(size * size, -2)
     solution = squeeze(found, -1) if vectors else found
-    return LeastSquares(solution, residuals, cast(nothing, int64), nothing)
+    return LeastSquares(solution, residuals, matrix_rank(A, rtol=rcond), nothing)
 
 
 # -- determinants -------------------------------------------------------------------

@@ -231,16 +231,19 @@ def _last(value: Any) -> Any:
 
 def pinv(
     A: Tensor,  # noqa: N803
+    rcond: Any = None,
+    hermitian: bool = False,
     *,
     atol: Any = None,
     rtol: Any = None,
-    hermitian: bool = False,
 ) -> Tensor:
     """Return the pseudoinverse of matrices, by their singular values.
 
     Parameters
     ----------
     A : Tensor, shape (..., m, n)
+    rcond : float or Tensor, optional
+        An older name of `rtol`.
     atol, rtol : float or Tensor, optional
         Singular values below the larger of `atol` and `rtol` times the largest one
         count as 0.
@@ -248,6 +251,7 @@ def pinv(
         Whether the matrices are, so that eigenvalues serve.
     """
     check_matrices("linalg.pinv", A)
+    rtol = rcond if rtol is None else rtol
     if numel(A._array.shape) == 0:
         return A.mH.clone()  # type: ignore[attr-defined, no-any-return]
     if hermitian:
@@ -314,6 +318,8 @@ def chain_matmul(*matrices: Any) -> Tensor:
 def vander(x: Tensor, N: int | None = None) -> Tensor:  # noqa: N803
     """Return the powers 0, 1, … of each element, one after another."""
     size = x._array.shape[-1] if N is None else N
+    if size < 1:
+        raise ShapeError(f"linalg.vander: N must be positive, not {size}")
     columns = [x.zeros_like() + 1]  # type: ignore[attr-defined]
     for _ in range(size - 1):
         columns.append(columns[-1] * x)
