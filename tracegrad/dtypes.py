@@ -14,7 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
-from tracegrad.errors import ArgumentTypeError, DTypeError
+from tracegrad.errors import ArgumentTypeError, DTypeError, ElementTypeError
 
 _KIND_ORDER = {"bool": 0, "int": 1, "float": 2, "complex": 3}
 
@@ -190,7 +190,7 @@ def from_numpy_dtype(dtype: np.dtype[Any]) -> DType:
         return found
     if dtype.name == "bfloat16":
         return dtype_of_bfloat16(dtype)
-    raise DTypeError(
+    raise ElementTypeError(
         f"NumPy's {dtype} has no counterpart here; convert the array to one of "
         + ", ".join(d.name for d in ALL)
     )
@@ -222,9 +222,12 @@ def set_default_dtype(dtype: DType) -> None:
     DTypeError
         If `dtype` is not a floating dtype.
     """
-    if dtype not in FLOATING:
-        raise DTypeError(f"the default dtype must be floating, not {dtype.name}")
-    _defaults.floating = dtype
+    given = dtype_given(dtype, "set_default_dtype(): dtype")
+    if given is None or given not in FLOATING:
+        raise DTypeError(
+            f"set_default_dtype(): the dtype must be floating, not {dtype}"
+        )
+    _defaults.floating = given
 
 
 def dtype_of_scalar(value: complex) -> DType:
@@ -274,8 +277,21 @@ def promote_types(a: DType, b: DType) -> DType:
     --------
     >>> promote_types(uint8, int8)
     tracegrad.int16
+
+    Raises
+    ------
+    ArgumentTypeError
+        If one of them is no dtype.
     """
-    return _PROMOTED[a, b]
+    try:
+        return _PROMOTED[a, b]
+    except (KeyError, TypeError):
+        given: tuple[Any, Any] = (a, b)
+        wrong = next(d for d in given if not isinstance(d, DType))
+        raise ArgumentTypeError(
+            "promote_types() takes dtypes such as tracegrad.float32, not "
+            f"{type(wrong).__name__}"
+        ) from None
 
 
 def _combine_categories(higher: DType | None, lower: DType | None) -> DType | None:

@@ -85,9 +85,7 @@ def _dims(name: str, input: Tensor, dim: Any, s: Sizes) -> tuple[int, ...]:
     if dim is None:
         count = input.ndim if s is None else len(s)
         if count > input.ndim:
-            raise ShapeError(
-                f"fft.{name}: {count} sizes for {input.ndim} dimensions"
-            )
+            raise ShapeError(f"fft.{name}: {count} sizes for {input.ndim} dimensions")
         return tuple(range(input.ndim - count, input.ndim))
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     for d in dims:
@@ -110,9 +108,7 @@ def _sized(
     """
     sizes = [-1] * len(dims) if s is None else list(s)
     if len(sizes) != len(dims):
-        raise ShapeError(
-            f"fft.{name}: {len(sizes)} sizes for {len(dims)} dimensions"
-        )
+        raise ShapeError(f"fft.{name}: {len(sizes)} sizes for {len(dims)} dimensions")
     last = -1
     for place, (dim, size) in enumerate(zip(dims, sizes, strict=True)):
         have = input._array.shape[dim]
@@ -169,7 +165,7 @@ def _one(n: int | None) -> Sizes:
     return None if n is None else (n,)
 
 
-# -- complex --------------------------------------------------------------------------
+# -- complex -------------------------------------------------------------------------
 
 
 def fft(
@@ -214,7 +210,7 @@ def ifftn(
     return _c2c("ifftn", input, s, dim, norm, False)
 
 
-# -- real in, half out ------------------------------------------------------------------
+# -- real in, half out ---------------------------------------------------------------
 
 
 def rfft(
@@ -259,7 +255,7 @@ def ihfftn(
     return _r2c("ihfftn", input, s, dim, norm, False)
 
 
-# -- half in, real out ------------------------------------------------------------------
+# -- half in, real out ---------------------------------------------------------------
 
 
 def irfft(
@@ -304,7 +300,7 @@ def hfftn(
     return _c2r("hfftn", input, s, dim, norm, True)
 
 
-# -- frequencies and places ---------------------------------------------------------------
+# -- frequencies and places ----------------------------------------------------------
 
 
 def fftfreq(

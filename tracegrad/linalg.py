@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import tracegrad.ops.matrix_functions as _functions
+from tracegrad.dispatch.operator import public_forms as _public_forms
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType
 from tracegrad.errors import LinAlgError, ShapeError
@@ -140,3 +141,7 @@ def norm(
     if len(dims) == 2:
         return matrix_norm(A, ord, dims, keepdim, dtype=dtype)
     return vector_norm(A, ord, dims, keepdim, dtype=dtype)
+
+
+# The modules of operators export what they call themselves, without words for users.
+globals().update(_public_forms({"matrix_exp": matrix_exp}, ["matrix_exp"]))

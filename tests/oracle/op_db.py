@@ -275,9 +275,9 @@ def main() -> None:
     total, found = differences(names)
     reasons = collections.Counter((d.name, d.reason) for d in found)
     for (name, reason), times in sorted(reasons.items()):
-        print(f"{times:5}  {name}: {reason}")
-    print(f"{len(names)} of {len({op.name for op in op_db})} names, {total} samples, ")
-    print(f"{len(found)} of them differ, in {len({d.name for d in found})} names")
+        print(f"{times:5}  {name}: {reason}")  # noqa: T201
+    print(f"{len(names)} of {len({op.name for op in op_db})} names, {total} samples, ")  # noqa: T201
+    print(f"{len(found)} of them differ, in {len({d.name for d in found})} names")  # noqa: T201
     if options.write:
         lines = [f"{d.name}\t{d.dtype}\t{d.sample}\t{d.reason}" for d in found]
         LIST.write_text("\n".join([_HEAD, *lines]) + "\n")

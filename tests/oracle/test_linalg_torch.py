@@ -109,7 +109,9 @@ def test_linalg(names: str, call: Callable[..., Any], kind: str) -> None:
         assert tuple(have.shape) == tuple(want.shape)
         assert f"torch.{have.dtype.name}" == str(want.dtype)
         want_array = want.detach().resolve_conj().numpy()
-        np.testing.assert_allclose(have.detach().numpy(), want_array, rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(
+            have.detach().numpy(), want_array, rtol=1e-9, atol=1e-10
+        )
     _loss(expected, torch).backward()
     _loss(found, tg).backward()
     for leaf, other in zip(ours, theirs, strict=True):

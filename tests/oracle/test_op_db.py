@@ -39,12 +39,15 @@ def test_all_names(part: int) -> None:
 def test_coverage(capsys: Any) -> None:
     names = op_db.named()
     with capsys.disabled():
-        print(f"\nop_db: {len(names)} names, {len(op_db.listed())} samples differ")
+        print(f"\nop_db: {len(names)} names, {len(op_db.listed())} samples differ")  # noqa: T201
     assert len(names) >= 400
 
 
 def test_a_wrong_operator_is_found() -> None:
     (add,) = [op for op in op_db.op_db if op.name == "add"]
     samples = op_db._samples(add, torch.float64)
-    wrong = [op_db.compared(add, op_db.tg.sub, s) for s, _ in zip(samples, range(4), strict=False)]
+    wrong = [
+        op_db.compared(add, op_db.tg.sub, s)
+        for s, _ in zip(samples, range(4), strict=False)
+    ]
     assert any(wrong)

@@ -11,7 +11,6 @@ from tracegrad.ops._matrices import (
     adjoint,
     check_matrices,
     check_square,
-    definite,
     diagonals,
     fresh_spec,
     imaginary_diagonal,
@@ -208,7 +207,7 @@ def qr_complete(input: Tensor) -> tuple[Tensor, Tensor]:
     """As `qr_reduced`, with as many columns in Q as rows; it has no derivative."""
 
 
-# -- eigenvalues ----------------------------------------------------------------------
+# -- eigenvalues ---------------------------------------------------------------------
 
 
 def _eigh_abstract(input: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
@@ -339,7 +338,7 @@ def eig_general(input: Tensor) -> tuple[Tensor, Tensor]:
 eig_general.vjp(input=_eig_vjp).jvp(input=_eig_jvp)
 
 
-# -- singular values --------------------------------------------------------------------
+# -- singular values -----------------------------------------------------------------
 
 
 def _svd_abstract(input: TensorSpec, full_matrices: bool) -> tuple[TensorSpec, ...]:
@@ -449,9 +448,7 @@ def _svd_jvp(t: Tensor, input: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     public=False,
     method=False,
 )
-def svd_factors(
-    input: Tensor, full_matrices: bool
-) -> tuple[Tensor, Tensor, Tensor]:
+def svd_factors(input: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
     """Singular values, descending, between orthonormal factors.
 
     The columns that `full_matrices` adds have no derivative. Source: Wan and Zhang,

@@ -155,9 +155,7 @@ def _c2r_vjp(ct: Tensor, dims: Dims, scale: int, size: int) -> Tensor:
     public=False,
     method=False,
 )
-def fft_c2r(
-    input: Tensor, dims: tuple[int, ...], scale: int, size: int
-) -> Tensor:
+def fft_c2r(input: Tensor, dims: tuple[int, ...], scale: int, size: int) -> Tensor:
     """Inverse transform of a half, `size` real numbers along the last dimension."""
 
 

@@ -37,7 +37,7 @@ from tracegrad.spec import TensorSpec
 
 _EPSILON = {"float32": 2.0**-23, "float64": 2.0**-52}
 
-# -- powers and exponentials ----------------------------------------------------------
+# -- powers and exponentials ---------------------------------------------------------
 
 
 @public_function()
@@ -107,7 +107,9 @@ def _pade(xp: Any, matrix: Any) -> Any:
 def _exp_kernel(xp: Any, input: Any) -> Any:
     if input.size == 0:
         return xp.zeros(input.shape, input.dtype)
-    matrix = widened(xp, input).astype("complex128" if input.dtype.kind == "c" else "float64")
+    matrix = widened(xp, input).astype(
+        "complex128" if input.dtype.kind == "c" else "float64"
+    )
     size = float(xp.abs(matrix).sum(-2).max())
     halvings = 0
     while math.isfinite(size) and size > 5.37 * 2.0**halvings:
@@ -146,7 +148,7 @@ matrix_exp.vjp(input=lambda ct, input: _exp_change(adjoint(input), ct)).jvp(
 )
 
 
-# -- norms ------------------------------------------------------------------------------
+# -- norms ---------------------------------------------------------------------------
 
 
 def _spectral(input: Tensor, order: Any) -> Tensor:
@@ -211,7 +213,7 @@ def cond(A: Tensor, p: Any = None) -> Tensor:  # noqa: N803
     return matrix_norm(A, p) * matrix_norm(inverted(A), p)  # type: ignore[no-any-return]
 
 
-# -- pseudoinverse, rank and least squares --------------------------------------------
+# -- pseudoinverse, rank and least squares -------------------------------------------
 
 
 def _threshold(values: Tensor, shape: Any, atol: Any, rtol: Any) -> Tensor:
@@ -289,7 +291,7 @@ def matrix_rank(
     return sum_(kept, -1)  # type: ignore[no-any-return]
 
 
-# -- products -----------------------------------------------------------------------------
+# -- products ------------------------------------------------------------------------
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:

@@ -80,26 +80,26 @@ def cov(
     weights = fweights
     if aweights is not None:
         weights = aweights if weights is None else weights * aweights
-    count: Any = rows._array.shape[1]
-    if weights is None:
-        total, mean = count, sum_(rows, 1, True) / count
-    else:
-        total = sum_(weights)
-        mean = sum_(rows * weights, 1, True) / total
-    centred = rows - mean
-    weighted = centred if weights is None else centred * weights
+    total, weighted = _weighted(rows, weights)
     taken: Any = correction
     if aweights is not None:
         taken = correction * sum_(weights * aweights) / total
-    divisor = total - taken
-    if isinstance(divisor, Tensor):
-        divisor = divisor.clamp(min=0)  # type: ignore[attr-defined]
-    else:
-        divisor = max(divisor, 0)
+    centred = rows - weighted / total
+    scaled = centred if weights is None else centred * weights
     turned = centred.mH if centred.is_complex() else centred.mT
-    product = matmul(cast(weighted, turned.dtype), turned)
-    found = product / divisor
+    found = matmul(cast(scaled, turned.dtype), turned) / _positive(total - taken)
     return reshape(found) if rows._array.shape[0] == 1 else found  # type: ignore[no-any-return]
+
+
+def _weighted(rows: Tensor, weights: Tensor | None) -> tuple[Any, Tensor]:
+    """Return the sum of the weights, and of the weighted observations."""
+    if weights is None:
+        return rows._array.shape[1], sum_(rows, 1, True)
+    return sum_(weights), sum_(rows * weights, 1, True)
+
+
+def _positive(divisor: Any) -> Any:
+    return divisor.clamp(min=0) if isinstance(divisor, Tensor) else max(divisor, 0)
 
 
 @public_function()
@@ -146,9 +146,7 @@ def block_diag(*tensors: Any) -> Tensor:
 
 
 @public_function()
-def combinations(
-    input: Tensor, r: int = 2, with_replacement: bool = False
-) -> Tensor:
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Return the combinations of `r` elements of a vector, one in each row."""
     if input.ndim != 1:
         raise ShapeError(f"combinations takes a vector, not {input.ndim} dimensions")
