@@ -85,7 +85,7 @@ __all__ = [
 
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Return the cross products of vectors of 3 elements along `dim`."""
-    return _functions.cross(input, other, dim)
+    return _functions.cross(input, other, dim)  # type: ignore[no-any-return]
 
 
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:  # noqa: N803
@@ -102,7 +102,7 @@ def vector_norm(
     dtype: DType | None = None,
 ) -> Tensor:
     """Return the norm of the elements over dimensions, all if none are given."""
-    return _vector_norm(x, ord, dim, keepdim, dtype)
+    return _vector_norm(x, ord, dim, keepdim, dtype)  # type: ignore[no-any-return]
 
 
 def norm(

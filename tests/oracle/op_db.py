@@ -203,7 +203,8 @@ def _compared_gradients(
     try:
         mine = _gradients(have, own_leaves, tg)
     except Exception as error:
-        return f"gradient raises {type(error).__qualname__}: {str(error)[:90]}"
+        said = str(error).splitlines()[0][:70]
+        return f"gradient raises {type(error).__qualname__}: {said}"
     return _gradient_difference(mine, theirs)
 
 

@@ -95,7 +95,7 @@ cholesky_lower.vjp(input=_cholesky_vjp).jvp(input=_cholesky_jvp)
 def _qr_abstract(input: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
     check_matrices("linalg.qr", input)
     *batch, rows, columns = input.shape
-    inner = min(rows, columns)
+    inner = min(rows, columns)  # type: ignore[type-var]
     return (
         fresh_spec(input, (*batch, rows, inner)),
         fresh_spec(input, (*batch, inner, columns)),
@@ -301,7 +301,7 @@ def _eig_vjp(cts: Any, input: Tensor) -> Tensor:
         inner = part if inner is None else inner + part
     assert inner is not None
     whole = solved(adjoint(vectors), mul(inner, adjoint(vectors)))
-    return whole if input.is_complex() else whole.real
+    return whole if input.is_complex() else whole.real  # type: ignore[no-any-return]
 
 
 def _eig_jvp(t: Tensor, input: Tensor) -> tuple[Tensor, Tensor]:
@@ -344,7 +344,7 @@ eig_general.vjp(input=_eig_vjp).jvp(input=_eig_jvp)
 def _svd_abstract(input: TensorSpec, full_matrices: bool) -> tuple[TensorSpec, ...]:
     check_matrices("linalg.svd", input)
     *batch, rows, columns = input.shape
-    inner = min(rows, columns)
+    inner = min(rows, columns)  # type: ignore[type-var]
     left = rows if full_matrices else inner
     right = columns if full_matrices else inner
     return (

@@ -88,7 +88,7 @@ def _r2c_vjp(ct: Tensor, input_spec: Any, dims: Dims, scale: int) -> Tensor:
         zeros = slice_(ct, last, 0, missing).zeros_like()
         ct = cat((ct, zeros), last)
     whole = fft_c2c(ct, dims, scale, False).real
-    return whole if input_spec[1] == whole._array.dtype else whole.to(input_spec[1])
+    return whole if input_spec[1] == whole._array.dtype else whole.to(input_spec[1])  # type: ignore[no-any-return]
 
 
 @primitive(

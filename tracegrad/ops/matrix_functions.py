@@ -193,7 +193,7 @@ def matrix_norm(
         What to cast to first.
     """
     check_matrices("linalg.matrix_norm", A)
-    if len(dim) != 2 or dim[0] % A.ndim == dim[1] % A.ndim:
+    if len(dim) != 2 or dim[0] % A.ndim == dim[1] % A.ndim:  # type: ignore[redundant-expr]
         raise ShapeError(f"linalg.matrix_norm: dim must be 2 dimensions, not {dim}")
     source = A if dtype is None else cast(A, dtype)
     found = _norm_of_last(movedim(source, tuple(dim), (-2, -1)), ord)

@@ -83,7 +83,7 @@ def cov(
     total, weighted = _weighted(rows, weights)
     taken: Any = correction
     if aweights is not None:
-        taken = correction * sum_(weights * aweights) / total
+        taken = correction * sum_(weights * aweights) / total  # type: ignore[operator]
     centred = rows - weighted / total
     scaled = centred if weights is None else centred * weights
     turned = centred.mH if centred.is_complex() else centred.mT
@@ -110,7 +110,7 @@ def corrcoef(input: Tensor) -> Tensor:
     """
     covariance = cov(input)
     if covariance.ndim == 0:
-        return covariance / covariance
+        return covariance / covariance  # type: ignore[no-any-return]
     spread = covariance.diagonal()  # type: ignore[attr-defined]
     spread = (spread.real if spread.is_complex() else spread).sqrt()
     found = covariance / unsqueeze(spread, 1) / unsqueeze(spread, 0)
