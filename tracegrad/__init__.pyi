@@ -37,6 +37,7 @@ from tracegrad.amp.autocast_mode import clear_autocast_cache as clear_autocast_c
 from tracegrad import codegen as codegen
 from tracegrad import cuda as cuda
 from tracegrad import data as data
+from tracegrad import fft as fft
 from tracegrad import func as func
 from tracegrad.amp import get_autocast_dtype as get_autocast_dtype
 from tracegrad.func import grad as grad
@@ -68,6 +69,7 @@ from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.memory_format import MemoryFormat
 from tracegrad.dispatch.results import MinMax, ValuesIndices
 from tracegrad.dtypes import DType
+from tracegrad.ops.linear_algebra import QR, SVD, SignLogDet, TriangularSolution
 from tracegrad.sizes import Size
 from typing import Any
 
@@ -869,6 +871,8 @@ def margin_ranking_loss(
     out: Tensor | None = ...,
 ) -> Tensor:
     """How far the first of two is from leading by the margin (target 1) or trailing."""
+def matrix_exp(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
+    """Exponential of each square matrix, computed in double precision."""
 def max_pool1d(
     input: Tensor,
     kernel_size: builtins.int | tuple[builtins.int, ...],
@@ -1404,6 +1408,8 @@ def bincount(
     minlength: builtins.int = ...,
 ) -> Tensor:
     """Return how often each number from 0 on occurs, or the sums of weights."""
+def block_diag(*tensors: Any) -> Tensor:
+    """Return a matrix with the given ones along its diagonal, zeros elsewhere."""
 def broadcast_shapes(*shapes: Any) -> Size:
     """Return the common shape of `shapes` under broadcasting."""
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
@@ -1424,6 +1430,13 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Return all combinations of elements, one of each vector, as rows."""
 def cat(tensors: Any, dim: builtins.int = ..., *, out: Tensor | None = ...) -> Tensor:
     """Return the tensors one after the other along a dimension."""
+def cdist(
+    x1: Tensor,
+    x2: Tensor,
+    p: builtins.float = ...,
+    compute_mode: str | None = ...,
+) -> Tensor:
+    """Return the distances of each row of `x1` from each row of `x2`."""
 def celu(
     input: Any,
     alpha: builtins.float = ...,
@@ -1432,6 +1445,14 @@ def celu(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Return ``max(0, x) + min(0, alpha * (exp(x / alpha) - 1))``."""
+def chain_matmul(*matrices: Any) -> Tensor:
+    """Return the product of several matrices."""
+def cholesky(input: Tensor, upper: builtins.bool = ...) -> Tensor:
+    """Return the triangular factor of Hermitian positive definite matrices."""
+def cholesky_inverse(L: Tensor, upper: builtins.bool = ...) -> Tensor:
+    """Return the inverse of ``L @ L.mH`` (``L.mH @ L`` if `upper`)."""
+def cholesky_solve(input: Tensor, L: Tensor, upper: builtins.bool = ...) -> Tensor:
+    """Return X with ``L @ L.mH @ X == input`` (``L.mH @ L`` if `upper`)."""
 def chunk(input: Tensor, chunks: builtins.int, dim: builtins.int = ...) -> Any:
     """Return at most `chunks` parts of equal size (the last smaller), as views."""
 def clamp(
@@ -1459,6 +1480,12 @@ def clone(
     """Return a copy, through which gradients flow."""
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors side by side, vectors as columns."""
+def combinations(
+    input: Tensor,
+    r: builtins.int = ...,
+    with_replacement: builtins.bool = ...,
+) -> Tensor:
+    """Return the combinations of `r` elements of a vector, one in each row."""
 def concat(
     tensors: Any,
     dim: builtins.int = ...,
@@ -1479,12 +1506,26 @@ def conj_physical(input: Tensor) -> Tensor:
     """Return the complex conjugate, always in new memory."""
 def contiguous(input: Tensor, memory_format: MemoryFormat = ...) -> Tensor:
     """Return `input` itself if its elements lie in the order asked for, else a copy."""
+def corrcoef(input: Tensor) -> Tensor:
+    """Return the correlations of the rows, which are variables."""
+def cov(
+    input: Tensor,
+    *,
+    correction: builtins.int = ...,
+    fweights: Tensor | None = ...,
+    aweights: Tensor | None = ...,
+) -> Tensor:
+    """Return the covariances of the rows, which are variables."""
+def cross(input: Tensor, other: Tensor, dim: builtins.int | None = ...) -> Tensor:
+    """Return the cross products of vectors of 3 elements along `dim`."""
 def cummax(input: Tensor, dim: builtins.int) -> ValuesIndices:
     """Return the running maximum along `dim`, and where it is."""
 def cummin(input: Tensor, dim: builtins.int) -> ValuesIndices:
     """Return the running minimum along `dim`, and where it is; see `cummax`."""
 def deg2rad(input: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return angles given in degrees in radians."""
+def det(input: Tensor) -> Tensor:
+    """Return the determinant of each square matrix."""
 def detach(input: Tensor) -> Tensor:
     """Return a tensor over the same memory and version, without gradient."""
 def diag(input: Tensor, diagonal: builtins.int = ...) -> Tensor:
@@ -1737,6 +1778,8 @@ def instance_norm(
     eps: builtins.float = ...,
 ) -> Tensor:
     """Return each channel of each example less its mean, over its standard deviation."""
+def inverse(input: Tensor) -> Tensor:
+    """Return the inverse of each square matrix."""
 def is_complex(input: Tensor) -> builtins.bool:
     """Return whether the dtype is complex."""
 def is_floating_point(input: Tensor) -> builtins.bool:
@@ -1776,6 +1819,8 @@ def linspace(
     pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make `steps` numbers at equal distances from `start` to `end`, both included."""
+def logdet(input: Tensor) -> Tensor:
+    """Return the logarithm of each determinant: -inf where it is 0, nan below."""
 def logit(
     input: Any,
     eps: builtins.float | None = ...,
@@ -1806,6 +1851,8 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """Return the elements where `mask` holds, as a vector."""
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Return the matrix product, by PyTorch's rules for vectors and batches."""
+def matrix_power(input: Tensor, n: builtins.int) -> Tensor:
+    """Return each square matrix to the power `n`; negative ones of the inverse."""
 def max(
     input: Tensor,
     dim: Any = ...,
@@ -1930,10 +1977,14 @@ def ones_like(
     memory_format: Any = ...,
 ) -> Tensor:
     """Make a tensor of ones with the shape, dtype and device of `input`."""
+def pinverse(input: Tensor, rcond: builtins.float = ...) -> Tensor:
+    """Return the pseudoinverse; singular values below `rcond` times the first are 0."""
 def positive(input: Tensor) -> Tensor:
     """Return `input` itself, as ``+input`` does."""
 def pow(input: Any, exponent: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return ``input ** exponent``."""
+def qr(input: Tensor, some: builtins.bool = ...) -> QR:
+    """Return orthonormal columns Q and an upper triangle R of ``Q @ R``."""
 def quantile(
     input: Tensor,
     q: Any,
@@ -2150,6 +2201,8 @@ def silu(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Return each element times its logistic function."""
+def slogdet(input: Tensor) -> SignLogDet:
+    """Return sign and logarithm of the size of each determinant."""
 def softplus(
     input: Any,
     beta: builtins.float = ...,
@@ -2201,6 +2254,12 @@ def subtract(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Return ``input - alpha * other``."""
+def svd(
+    input: Tensor,
+    some: builtins.bool = ...,
+    compute_uv: builtins.bool = ...,
+) -> SVD:
+    """Return U, S and V with ``input == U @ diag(S) @ V.mH``."""
 def swapaxes(input: Tensor, axis0: builtins.int, axis1: builtins.int) -> Tensor:
     """Return two dimensions exchanged, as `transpose` does."""
 def swapdims(input: Tensor, axis0: builtins.int, axis1: builtins.int) -> Tensor:
@@ -2264,6 +2323,14 @@ def trapz(
     dim: builtins.int = ...,
 ) -> Tensor:
     """Return the integral along `dim` by the trapezoidal rule."""
+def triangular_solve(
+    input: Tensor,
+    A: Tensor,
+    upper: builtins.bool = ...,
+    transpose: builtins.bool = ...,
+    unitriangular: builtins.bool = ...,
+) -> TriangularSolution:
+    """Return X with ``A @ X == input`` for one triangle of A, and a copy of A."""
 def tril_indices(
     row: builtins.int,
     col: builtins.int,

@@ -149,6 +149,10 @@ class DrawError(TracegradError, RuntimeError, ValueError):
     """Parameters that no random distribution has, or an impossible seed or state."""
 
 
+class LinAlgError(TracegradError, RuntimeError):
+    """A matrix that has no inverse, no factors, or an iteration that did not end."""
+
+
 class GradientError(TracegradError, RuntimeError):
     """A gradient that does not exist, or was asked for in the wrong way."""
 

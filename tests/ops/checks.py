@@ -236,7 +236,12 @@ def check_layouts(operator: OpDef) -> None:
 
 def _check_one_layout(operator: OpDef, laid: Sample, name: str) -> None:
     plain = laid.mapped(np.ascontiguousarray)
-    expected = arrays(call(operator, tensors(plain), plain.attributes))
+    try:
+        expected = arrays(call(operator, tensors(plain), plain.attributes))
+    except tg.errors.LinAlgError:
+        # An expanded matrix has equal rows, and no inverse.
+        assert name == "expanded", operator.name
+        return
     try:
         found = arrays(call(operator, tensors(laid), laid.attributes))
     except tg.errors.ShapeError:

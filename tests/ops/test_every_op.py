@@ -111,6 +111,8 @@ def test_captured_gradient(operator: OpDef) -> None:
 
 # What no array of numbers is an example of; where it is tested instead.
 NO_EXAMPLES = {
+    "cholesky_lower": "reads one triangle, shares the gradient: test_linalg_torch",
+    "eigh_lower": "reads one triangle, shares the gradient: test_linalg_torch",
     "graft": "the value of one operand, the gradient of the other: tests/tensor",
     "hooked": "calls a Python function: tests/autograd",
     "to_device": "from one device to another: tests/cuda, tests/backends",

@@ -11,6 +11,7 @@ from tracegrad.dispatch.memory_format import MemoryFormat
 from tracegrad.dispatch.results import MinMax, ValuesIndices
 from tracegrad.dispatch.storage import Storage
 from tracegrad.dtypes import DType
+from tracegrad.ops.linear_algebra import QR, SVD, SignLogDet, TriangularSolution
 from tracegrad.sizes import Size
 from tracegrad.spec import TensorSpec
 from typing import Any, final
@@ -530,8 +531,16 @@ class Tensor:
         """Write the result of `celu` into this tensor."""
     def cfloat(self) -> Tensor:
         """Return the tensor as complex64: itself if it has that dtype."""
+    def chain_matmul(self, *matrices: Any) -> Tensor:
+        """Return the product of several matrices."""
     def char(self) -> Tensor:
         """Return the tensor as int8: itself if it has that dtype."""
+    def cholesky(self, upper: builtins.bool = ...) -> Tensor:
+        """Return the triangular factor of Hermitian positive definite matrices."""
+    def cholesky_inverse(self, upper: builtins.bool = ...) -> Tensor:
+        """Return the inverse of ``L @ L.mH`` (``L.mH @ L`` if `upper`)."""
+    def cholesky_solve(self, L: Tensor, upper: builtins.bool = ...) -> Tensor:
+        """Return X with ``L @ L.mH @ X == input`` (``L.mH @ L`` if `upper`)."""
     def chunk(self, chunks: builtins.int, dim: builtins.int = ...) -> Any:
         """Return at most `chunks` parts of equal size (the last smaller), as views."""
     def clamp(
@@ -569,6 +578,12 @@ class Tensor:
         out: Tensor | None = ...,
     ) -> Tensor:
         """Return a copy, through which gradients flow."""
+    def combinations(
+        self,
+        r: builtins.int = ...,
+        with_replacement: builtins.bool = ...,
+    ) -> Tensor:
+        """Return the combinations of `r` elements of a vector, one in each row."""
     def conj(self) -> Tensor:
         """Return the complex conjugate of a complex tensor, or a real tensor itself."""
     def conj_physical(self) -> Tensor:
@@ -581,6 +596,8 @@ class Tensor:
         """Elements of `input` with the signs of `other`."""
     def copysign_(self, other: Tensor | complex) -> Tensor:
         """Elements of `input` with the signs of `other`."""
+    def corrcoef(self) -> Tensor:
+        """Return the correlations of the rows, which are variables."""
     def cos(self) -> Tensor:
         """Cosine of each element, in radians."""
     def cos_(self) -> Tensor:
@@ -594,8 +611,18 @@ class Tensor:
         dim: builtins.int | tuple[builtins.int, ...] | None = ...,
     ) -> Tensor:
         """Number of elements over dimensions that are not 0, int64."""
+    def cov(
+        self,
+        *,
+        correction: builtins.int = ...,
+        fweights: Tensor | None = ...,
+        aweights: Tensor | None = ...,
+    ) -> Tensor:
+        """Return the covariances of the rows, which are variables."""
     def cpu(self) -> Tensor:
         """Return the tensor on the CPU: itself if it is there."""
+    def cross(self, other: Tensor, dim: builtins.int | None = ...) -> Tensor:
+        """Return the cross products of vectors of 3 elements along `dim`."""
     def cuda(self, device: Any = ...) -> Tensor:
         """Return the tensor on a CUDA device: itself if it is there."""
     def cummax(self, dim: builtins.int) -> ValuesIndices:
@@ -621,6 +648,8 @@ class Tensor:
         """Return angles given in degrees in radians."""
     def deg2rad_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `deg2rad` into this tensor."""
+    def det(self) -> Tensor:
+        """Return the determinant of each square matrix."""
     def detach(self) -> Tensor:
         """Return a tensor over the same memory and version, without gradient."""
     def detach_(self) -> Tensor:
@@ -847,6 +876,8 @@ class Tensor:
         """Sums of products over the last dimension of both; scales by a 0-dim tensor."""
     def int(self) -> Tensor:
         """Return the tensor as int32: itself if it has that dtype."""
+    def inverse(self) -> Tensor:
+        """Return the inverse of each square matrix."""
     def is_conj(self) -> builtins.bool:
         """Return False: conjugation is computed, not noted."""
     @property
@@ -951,6 +982,8 @@ class Tensor:
         """Logarithm of the sum of the exponentials of two tensors."""
     def logcumsumexp(self, dim: builtins.int) -> Tensor:
         """Logarithm of the running sum of exponentials along a dimension."""
+    def logdet(self) -> Tensor:
+        """Return the logarithm of each determinant: -inf where it is 0, nan below."""
     def logical_and(self, other: Tensor | complex) -> Tensor:
         """Whether both elements are true."""
     def logical_and_(self, other: Tensor | complex) -> Tensor:
@@ -1007,6 +1040,10 @@ class Tensor:
     def masked_select_or_zero(self, mask: Tensor) -> Tensor: ...
     def matmul(self, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
         """Return the matrix product, by PyTorch's rules for vectors and batches."""
+    def matrix_exp(self) -> Tensor:
+        """Exponential of each square matrix, computed in double precision."""
+    def matrix_power(self, n: builtins.int) -> Tensor:
+        """Return each square matrix to the power `n`; negative ones of the inverse."""
     def max(
         self,
         dim: Any = ...,
@@ -1179,6 +1216,8 @@ class Tensor:
         """The dimensions in another order."""
     def pin_memory(self, device: Any = ...) -> Tensor:
         """Return the tensor itself: memory is pinned for a CUDA device, in transfers."""
+    def pinverse(self, rcond: builtins.float = ...) -> Tensor:
+        """Return the pseudoinverse; singular values below `rcond` times the first are 0."""
     def positive(self) -> Tensor:
         """Return `input` itself, as ``+input`` does."""
     def pow(self, exponent: Any, *, out: Tensor | None = ...) -> Tensor:
@@ -1204,6 +1243,8 @@ class Tensor:
         """Return `input` with `source` put at indices into its flat elements."""
     def put_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `put` into this tensor."""
+    def qr(self, some: builtins.bool = ...) -> QR:
+        """Return orthonormal columns Q and an upper triangle R of ``Q @ R``."""
     def quantile(
         self,
         q: Any,
@@ -1366,6 +1407,8 @@ class Tensor:
         """Hyperbolic sine of each element."""
     def sinh_(self) -> Tensor:
         """Hyperbolic sine of each element."""
+    def slogdet(self) -> SignLogDet:
+        """Return sign and logarithm of the size of each determinant."""
     def softmax(self, dim: builtins.int, dtype: DType | None = ...) -> Tensor:
         """Exponentials along a dimension, scaled to sum 1."""
     def sort(
@@ -1431,6 +1474,8 @@ class Tensor:
         dtype: DType | None = ...,
     ) -> Tensor:
         """Sum over dimensions, of integers in int64."""
+    def svd(self, some: builtins.bool = ..., compute_uv: builtins.bool = ...) -> SVD:
+        """Return U, S and V with ``input == U @ diag(S) @ V.mH``."""
     def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> Tensor:
         """Return two dimensions exchanged, as `transpose` does."""
     def swapdims(self, axis0: builtins.int, axis1: builtins.int) -> Tensor:
@@ -1480,6 +1525,14 @@ class Tensor:
         """Return the sum of the diagonal of this matrix."""
     def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """Two dimensions exchanged."""
+    def triangular_solve(
+        self,
+        A: Tensor,
+        upper: builtins.bool = ...,
+        transpose: builtins.bool = ...,
+        unitriangular: builtins.bool = ...,
+    ) -> TriangularSolution:
+        """Return X with ``A @ X == input`` for one triangle of A, and a copy of A."""
     def tril(self, diagonal: builtins.int = ...) -> Tensor:
         """Matrices with zeros above a diagonal."""
     def tril_(self, diagonal: builtins.int = ...) -> Tensor:

@@ -353,6 +353,22 @@ def _embedding(call: Call) -> Any:
     return bind(OPERATORS["embedding"], call.operands, call.attributes)
 
 
+# Their examples are the last dimensions; all others are a batch already.
+_OF_MATRICES = (
+    "inverted",
+    "adjugate",
+    "linalg_det",
+    "linalg_slogdet",
+    "cholesky_lower",
+    "qr_reduced",
+    "qr_complete",
+    "eigh_lower",
+    "eig_general",
+    "svd_factors",
+    "matrix_exp",
+)
+
+
 def state_rules() -> None:
     """State the rules, once all operators are defined."""
     for name, steps in VIEW_STEPS.items():
@@ -368,7 +384,7 @@ def state_rules() -> None:
     ):
         OPERATORS[name].batching(_plainly(OPERATORS[name]))
     OPERATORS["constant_pad"].batching(_plainly(OPERATORS["constant_pad"]))
-    for name in ("flip", "roll"):
+    for name in ("flip", "roll", "fft_c2c", "fft_r2c", "fft_c2r"):
         OPERATORS[name].batching(_along(OPERATORS[name], "dims"))
     for name in ("argmax", "argmin", "argsort", "mode_place"):
         OPERATORS[name].batching(_along(OPERATORS[name], "dim"))
