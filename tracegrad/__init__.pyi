@@ -67,9 +67,15 @@ from collections.abc import Sequence
 from tracegrad.device import Device
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.memory_format import MemoryFormat
-from tracegrad.dispatch.results import MinMax, ValuesIndices
+from tracegrad.dispatch.results import (
+    MinMax,
+    OldSVD,
+    QR,
+    SignLogDet,
+    TriangularSolution,
+    ValuesIndices,
+)
 from tracegrad.dtypes import DType
-from tracegrad.ops.linear_algebra import QR, SVD, SignLogDet, TriangularSolution
 from tracegrad.sizes import Size
 from typing import Any
 
@@ -2258,7 +2264,7 @@ def svd(
     input: Tensor,
     some: builtins.bool = ...,
     compute_uv: builtins.bool = ...,
-) -> SVD:
+) -> OldSVD:
     """Return U, S and V with ``input == U @ diag(S) @ V.mH``."""
 def swapaxes(input: Tensor, axis0: builtins.int, axis1: builtins.int) -> Tensor:
     """Return two dimensions exchanged, as `transpose` does."""

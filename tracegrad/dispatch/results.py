@@ -24,6 +24,73 @@ class MinMax(NamedTuple):
     max: Tensor
 
 
+class QR(NamedTuple):
+    """Orthonormal columns and an upper triangle."""
+
+    Q: Tensor
+    R: Tensor
+
+
+class Eigen(NamedTuple):
+    """Eigenvalues and eigenvectors."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class SVD(NamedTuple):
+    """Singular values between orthonormal factors."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+class OldSVD(NamedTuple):
+    """Singular values between orthonormal columns."""
+
+    U: Tensor
+    S: Tensor
+    V: Tensor
+
+
+class SignLogDet(NamedTuple):
+    """Sign and logarithm of the size of a determinant."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class InvInfo(NamedTuple):
+    """An inverse, and 0 where there is one."""
+
+    inverse: Tensor
+    info: Tensor
+
+
+class FactorInfo(NamedTuple):
+    """A factor, and 0 where there is one."""
+
+    L: Tensor
+    info: Tensor
+
+
+class TriangularSolution(NamedTuple):
+    """A solution and the matrix that was solved with."""
+
+    solution: Tensor
+    cloned_coefficient: Tensor
+
+
+class LeastSquares(NamedTuple):
+    """A solution, and what PyTorch gives beside it."""
+
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+
 def return_type(name: str, base: type) -> Any:
     """Return the class of what the function `name` returns, derived from a named tuple.
 
@@ -61,4 +128,19 @@ for _name in (
     "cummax", "cummin",
 ):  # fmt: skip
     return_type(_name, ValuesIndices)
-return_type("aminmax", MinMax)
+for _name, _base in (
+    ("aminmax", MinMax),
+    ("qr", QR),
+    ("linalg_qr", QR),
+    ("linalg_eig", Eigen),
+    ("linalg_eigh", Eigen),
+    ("svd", OldSVD),
+    ("linalg_svd", SVD),
+    ("slogdet", SignLogDet),
+    ("linalg_slogdet", SignLogDet),
+    ("linalg_inv_ex", InvInfo),
+    ("linalg_cholesky_ex", FactorInfo),
+    ("triangular_solve", TriangularSolution),
+    ("linalg_lstsq", LeastSquares),
+):
+    return_type(_name, _base)

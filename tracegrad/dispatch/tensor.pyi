@@ -8,10 +8,16 @@ from tracegrad.dispatch.entry import Edge, Node, ResultEdge, Version
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.hooks import RemovableHandle
 from tracegrad.dispatch.memory_format import MemoryFormat
-from tracegrad.dispatch.results import MinMax, ValuesIndices
+from tracegrad.dispatch.results import (
+    MinMax,
+    OldSVD,
+    QR,
+    SignLogDet,
+    TriangularSolution,
+    ValuesIndices,
+)
 from tracegrad.dispatch.storage import Storage
 from tracegrad.dtypes import DType
-from tracegrad.ops.linear_algebra import QR, SVD, SignLogDet, TriangularSolution
 from tracegrad.sizes import Size
 from tracegrad.spec import TensorSpec
 from typing import Any, final
@@ -1474,7 +1480,7 @@ class Tensor:
         dtype: DType | None = ...,
     ) -> Tensor:
         """Sum over dimensions, of integers in int64."""
-    def svd(self, some: builtins.bool = ..., compute_uv: builtins.bool = ...) -> SVD:
+    def svd(self, some: builtins.bool = ..., compute_uv: builtins.bool = ...) -> OldSVD:
         """Return U, S and V with ``input == U @ diag(S) @ V.mH``."""
     def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> Tensor:
         """Return two dimensions exchanged, as `transpose` does."""

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from tracegrad.dispatch.operator import public_function
+from tracegrad.dispatch.results import (
+    QR,
+    RETURN_TYPES,
+    SVD,
+    Eigen,
+    FactorInfo,
+    InvInfo,
+    LeastSquares,
+    OldSVD,
+    SignLogDet,
+    TriangularSolution,
+)
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import int32
 from tracegrad.errors import ArgumentValueError, ShapeError
@@ -32,57 +43,6 @@ from tracegrad.ops.solving import (
     triangular,
 )
 from tracegrad.ops.views import squeeze, unsqueeze
-
-
-class QR(NamedTuple):
-    """Orthonormal columns and an upper triangle."""
-
-    Q: Tensor
-    R: Tensor
-
-
-class Eigen(NamedTuple):
-    """Eigenvalues and eigenvectors."""
-
-    eigenvalues: Tensor
-    eigenvectors: Tensor
-
-
-class SVD(NamedTuple):
-    """Singular values between orthonormal factors."""
-
-    U: Tensor
-    S: Tensor
-    Vh: Tensor
-
-
-class SignLogDet(NamedTuple):
-    """Sign and logarithm of the size of a determinant."""
-
-    sign: Tensor
-    logabsdet: Tensor
-
-
-class InvInfo(NamedTuple):
-    """An inverse, and 0 where there is one."""
-
-    inverse: Tensor
-    info: Tensor
-
-
-class FactorInfo(NamedTuple):
-    """A factor, and 0 where there is one."""
-
-    L: Tensor
-    info: Tensor
-
-
-class TriangularSolution(NamedTuple):
-    """A solution and the matrix that was solved with."""
-
-    solution: Tensor
-    cloned_coefficient: Tensor
-
 
 # -- inverses and equations -----------------------------------------------------------
 
@@ -153,7 +113,7 @@ def triangular_solve(
     matrix = A.mT if transpose else A  # type: ignore[attr-defined]
     turned = upper != transpose
     found = triangular(matrix, input, turned, unitriangular)
-    return TriangularSolution(found, A.clone())  # type: ignore[attr-defined]
+    return RETURN_TYPES["triangular_solve"](found, A.clone())  # type: ignore[no-any-return]
 
 
 @public_function()
@@ -180,21 +140,12 @@ def _identity(like: Tensor) -> Tensor:
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> InvInfo:  # noqa: N803
     """Return the inverses; singular matrices raise, unlike PyTorch's info."""
     found = inverted(A)
-    return InvInfo(found, _no_error(A))
+    return RETURN_TYPES["linalg_inv_ex"](found, _no_error(A))  # type: ignore[no-any-return]
 
 
 def _no_error(A: Tensor) -> Tensor:  # noqa: N803
     zeros = cast(A.detach(), int32).zeros_like()  # type: ignore[attr-defined]
     return cast(sum_(zeros, (-2, -1)), int32)  # type: ignore[no-any-return]
-
-
-class LeastSquares(NamedTuple):
-    """A solution, and what PyTorch gives beside it."""
-
-    solution: Tensor
-    residuals: Tensor
-    rank: Tensor
-    singular_values: Tensor
 
 
 def lstsq(
@@ -232,7 +183,9 @@ def lstsq(
         size = rest.abs()  # type: ignore[attr-defined]
         residuals = sum_(size * size, -2)
     solution = squeeze(found, -1) if vectors else found
-    return LeastSquares(solution, residuals, matrix_rank(A, rtol=rcond), nothing)
+    return RETURN_TYPES["linalg_lstsq"](  # type: ignore[no-any-return]
+        solution, residuals, matrix_rank(A, rtol=rcond), nothing
+    )
 
 
 # -- determinants -------------------------------------------------------------------
@@ -250,7 +203,7 @@ def det(input: Tensor) -> Tensor:
 @public_function()
 def slogdet(input: Tensor) -> SignLogDet:
     """Return sign and logarithm of the size of each determinant."""
-    return SignLogDet(*sign_and_log_det(input))
+    return RETURN_TYPES["slogdet"](*sign_and_log_det(input))  # type: ignore[no-any-return]
 
 
 @public_function()
@@ -283,13 +236,14 @@ def cholesky_ex(
     input: Tensor, *, upper: bool = False, check_errors: bool = False
 ) -> FactorInfo:
     """Return the factors; matrices without one raise, unlike PyTorch's info."""
-    return FactorInfo(cholesky(input, upper), _no_error(input))
+    return RETURN_TYPES["linalg_cholesky_ex"](cholesky(input, upper), _no_error(input))  # type: ignore[no-any-return]
 
 
 @public_function(name="qr")
 def qr_of(input: Tensor, some: bool = True) -> QR:
     """Return orthonormal columns Q and an upper triangle R of ``Q @ R``."""
-    return qr(input, "reduced" if some else "complete")
+    found = qr(input, "reduced" if some else "complete")
+    return RETURN_TYPES["qr"](*found)  # type: ignore[no-any-return]
 
 
 def qr(A: Tensor, mode: str = "reduced") -> QR:  # noqa: N803
@@ -306,17 +260,17 @@ def qr(A: Tensor, mode: str = "reduced") -> QR:  # noqa: N803
         If the mode is another.
     """
     if mode == "reduced":
-        return QR(*qr_reduced(A))
+        return RETURN_TYPES["linalg_qr"](*qr_reduced(A))  # type: ignore[no-any-return]
     if mode == "r":
         r = qr_reduced(A)[1]
-        return QR(r.new_empty((0,)), r)
+        return RETURN_TYPES["linalg_qr"](r.new_empty((0,)), r)  # type: ignore[no-any-return]
     if mode != "complete":
         raise ArgumentValueError(
             f'linalg.qr: mode is "reduced", "complete" or "r", not {mode!r}'
         )
     if A.ndim >= 2 and A.shape[-2] <= A.shape[-1]:
-        return QR(*qr_reduced(A))
-    return QR(*qr_complete(A))
+        return RETURN_TYPES["linalg_qr"](*qr_reduced(A))  # type: ignore[no-any-return]
+    return RETURN_TYPES["linalg_qr"](*qr_complete(A))  # type: ignore[no-any-return]
 
 
 def _triangle_read(A: Tensor, uplo: str) -> Tensor:  # noqa: N803
@@ -327,7 +281,7 @@ def _triangle_read(A: Tensor, uplo: str) -> Tensor:  # noqa: N803
 
 def eigh(A: Tensor, UPLO: str = "L") -> Eigen:  # noqa: N803
     """Return eigenvalues, ascending, and vectors of Hermitian matrices."""
-    return Eigen(*eigh_lower(_triangle_read(A, UPLO)))
+    return RETURN_TYPES["linalg_eigh"](*eigh_lower(_triangle_read(A, UPLO)))  # type: ignore[no-any-return]
 
 
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
@@ -337,7 +291,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
 
 def eig(A: Tensor) -> Eigen:  # noqa: N803
     """Return the complex eigenvalues and eigenvectors of square matrices."""
-    return Eigen(*eig_general(A))
+    return RETURN_TYPES["linalg_eig"](*eig_general(A))  # type: ignore[no-any-return]
 
 
 def eigvals(A: Tensor) -> Tensor:  # noqa: N803
@@ -347,7 +301,7 @@ def eigvals(A: Tensor) -> Tensor:  # noqa: N803
 
 def svd(A: Tensor, full_matrices: bool = True) -> SVD:  # noqa: N803
     """Return U, S and Vh with ``A == U @ diag(S) @ Vh``, S descending."""
-    return SVD(*svd_factors(A, bool(full_matrices)))
+    return RETURN_TYPES["linalg_svd"](*svd_factors(A, bool(full_matrices)))  # type: ignore[no-any-return]
 
 
 def svdvals(A: Tensor) -> Tensor:  # noqa: N803
@@ -356,9 +310,9 @@ def svdvals(A: Tensor) -> Tensor:  # noqa: N803
 
 
 @public_function(name="svd")
-def svd_of(input: Tensor, some: bool = True, compute_uv: bool = True) -> SVD:
+def svd_of(input: Tensor, some: bool = True, compute_uv: bool = True) -> OldSVD:
     """Return U, S and V with ``input == U @ diag(S) @ V.mH``."""
     u, s, vh = svd_factors(input, not some)
     if compute_uv:
-        return SVD(u, s, adjoint(vh))
-    return SVD(u.zeros_like(), s, adjoint(vh).zeros_like())  # type: ignore[attr-defined]
+        return RETURN_TYPES["svd"](u, s, adjoint(vh))  # type: ignore[no-any-return]
+    return RETURN_TYPES["svd"](u.zeros_like(), s, adjoint(vh).zeros_like())  # type: ignore[no-any-return]
