@@ -172,7 +172,7 @@ def bind_tape(
         edges = [edges_of(operand) for operand in operands]
         if not any(edges):
             edges = None
-    result = _bind_recorded(operator, operands, attributes)
+    result = bind_recorded(operator, operands, attributes)
     if operator.is_view:
         link_views(operator, operands[0], attributes, result)
     if edges is not None:
@@ -192,9 +192,10 @@ def edges_of(operand: Any) -> Any:
     return None
 
 
-def _bind_recorded(
+def bind_recorded(
     operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
 ) -> Any:
+    """Run a primitive without the tape, and write it down where calls are recorded."""
     recorder = thread.recorder
     if recorder is None:
         return run_kernel(operator, operands, attributes)

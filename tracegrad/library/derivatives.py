@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, final
 
 import tracegrad as tg
-from tracegrad.dispatch.bind import bind
+from tracegrad.dispatch.bind import bind, bind_recorded
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.rules import Rule, none
-from tracegrad.dispatch.state import no_tape, thread
+from tracegrad.dispatch.state import no_tape, set_grad_enabled, thread
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import GradientError
 from tracegrad.library.calls import Form
@@ -41,7 +41,14 @@ def function_for(definition: Definition) -> type[Any]:
 
     def forward(form: Form, *tensors: Any) -> Any:
         operands, attributes = definition.operands_of(form.fill(tensors))
-        return bind(definition.operator, operands, attributes)
+        if thread.recorder is None:
+            return bind(definition.operator, operands, attributes)
+        # The recorder sees the mode of the call itself; the entry is the Function's.
+        before = set_grad_enabled(True)
+        try:
+            return bind_recorded(definition.operator, operands, attributes)
+        finally:
+            set_grad_enabled(before)
 
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         form, *tensors = inputs
