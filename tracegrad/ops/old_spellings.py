@@ -12,18 +12,21 @@ import numpy as np
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.state import thread
 from tracegrad.dispatch.storage import owner_of
-from tracegrad.dispatch.tensor import Tensor
+from tracegrad.dispatch.tensor import Tensor, version_of
 from tracegrad.dtypes import DType, dtype_of_scalar, result_type_of
 from tracegrad.dtypes import can_cast as _can_cast
 from tracegrad.errors import (
     ArgumentError,
     ArgumentTypeError,
     DeviceError,
+    DTypeError,
     GradientError,
     NotSupportedError,
     ScalarError,
+    ShapeError,
 )
 from tracegrad.ops.creation import shape_of
+from tracegrad.sizes import shape_text
 
 
 @final
@@ -68,19 +71,36 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
         If the tensor requires grad.
     """
     shape = shape_of(sizes)
+    if any(size < 0 for size in shape):
+        raise ShapeError(f"resize_: sizes can't be negative: {shape_text(shape)}")
     if self.requires_grad:
-        raise GradientError("resize_() of a tensor that requires grad")
+        raise GradientError("resize_: cannot resize variables that require grad")
     if thread.recorder is not None:
         thread.recorder.touches(self, "resizes the memory")
-    count = math.prod(int(size) for size in shape)
-    memory = owner_of(self._array).reshape(-1)
-    start = self.storage_offset()  # type: ignore[attr-defined]
+    if shape != self._array.shape:
+        _resize(self, shape)
+        version_of(self)[0] += 1
+    return self
+
+
+def _resize(tensor: Tensor, shape: Any) -> None:
+    array = tensor._array
+    if array.__class__ is not np.ndarray:
+        raise NotSupportedError(
+            f"resize_: tensors on {tensor.device} can't be resized; use new_empty"
+        )
+    count = math.prod(shape)
+    start = tensor.storage_offset()  # type: ignore[attr-defined]
+    owner = owner_of(array)
+    if owner.dtype == array.dtype and owner.flags.c_contiguous:
+        memory = owner.reshape(-1)
+    else:
+        memory, start = array.ravel(), 0
     if start + count > memory.size:
-        grown = np.empty(start + count, memory.dtype)
+        grown = np.empty(start + count, array.dtype)
         grown[: memory.size] = memory
         memory = grown
-    self._array = memory[start : start + count].reshape(shape)
-    return self
+    tensor._array = memory[start : start + count].reshape(shape)
 
 
 @_attach
@@ -97,12 +117,24 @@ def set_(self: Tensor, source: Any = None) -> Tensor:
     ------
     ArgumentTypeError
         If `source` is no tensor.
+    GradientError
+        If the tensor requires grad.
     """
+    if source is None:
+        source = self.new_empty((0,))  # type: ignore[attr-defined]
     if not isinstance(source, Tensor):
         raise ArgumentTypeError(
             f"set_() takes a tensor whose memory to use, not {type(source).__name__}"
         )
+    if source.dtype is not self.dtype:
+        raise DTypeError(f"set_: memory of {source.dtype} is none of {self.dtype}")
+    if self.requires_grad:
+        raise GradientError(
+            "set_: a tensor that requires grad is being used in an in-place operation; "
+            "assign to its .data"
+        )
     self.data = source  # type: ignore[attr-defined]
+    version_of(self)[0] += 1
     return self
 
 

@@ -334,10 +334,11 @@ def _slogdet_vjp(cts: Any, input: Tensor) -> Tensor:
 
 
 def _slogdet_jvp(t: Tensor, input: Tensor, out: Any) -> Any:
+    # `out` is the first result, the sign.
     change = sum_(inverted(input) * transpose(t, -2, -1), (-2, -1))
     if not input.is_complex():
-        return out[0].zeros_like(), change
-    return out[0] * change.imag * 1j, change.real
+        return out.zeros_like(), change
+    return out * change.imag * 1j, change.real
 
 
 @primitive(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import tracegrad as tg
-from tracegrad.dispatch.state import installed
+from tracegrad.dispatch.state import runs_plainly
 from tracegrad.dtypes import float32, float64
 from tracegrad.ops.conversion import from_numpy
 
@@ -22,7 +22,7 @@ _CHUNK = 2**16
 
 def serves(query: Any, key: Any, value: Any, mask: Any) -> bool:
     """Return whether attention can run as one node: eager, on the CPU, not half."""
-    if installed.busy or query.dtype not in (float32, float64):
+    if not runs_plainly() or query.dtype not in (float32, float64):
         return False
     given = (query, key, value) if mask is None else (query, key, value, mask)
     if any(x._array.__class__ is not np.ndarray or not x.numel() for x in given):

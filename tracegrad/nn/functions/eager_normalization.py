@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import tracegrad as tg
-from tracegrad.dispatch.state import installed
+from tracegrad.dispatch.state import runs_plainly
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import float32, float64
 from tracegrad.ops.conversion import from_numpy
@@ -26,7 +26,7 @@ Layout = tuple[int, int, int, int]
 
 def _serves(input: Any, shape: Any, weight: Any, bias: Any) -> bool:
     """Return whether one node can serve: eager, on the CPU, not half, shapes right."""
-    if installed.busy or not isinstance(input, Tensor):
+    if not runs_plainly() or not isinstance(input, Tensor):
         return False
     if input.dtype not in (float32, float64) or not input.numel():
         return False

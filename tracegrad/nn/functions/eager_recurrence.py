@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import tracegrad as tg
-from tracegrad.dispatch.state import installed
+from tracegrad.dispatch.state import runs_plainly
 from tracegrad.dtypes import float32, float64
 from tracegrad.nn.functions import array_steps, recurrence
 from tracegrad.ops.conversion import from_numpy
@@ -20,7 +20,7 @@ from tracegrad.ops.joining import stack
 
 def serves(data: Any, weights: recurrence.Weights, initial: Any) -> bool:
     """Return whether a direction can run as one node: eager, on the CPU, not half."""
-    if installed.busy or weights.projection is not None:
+    if not runs_plainly() or weights.projection is not None:
         return False
     tensors = (data, weights.of_input, weights.of_hidden, *initial)
     return all(
