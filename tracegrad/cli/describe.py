@@ -240,5 +240,6 @@ def fusion_role(operator: OpDef) -> str:
 def place_of(function: Callable[..., Any]) -> str:
     """Return where a function is defined, as a path from the package's parent."""
     plain = inspect.unwrap(function)
-    code = plain.__code__
+    # The old tensor types are called like functions, by their class.
+    code = getattr(plain, "__code__", None) or type(plain).__call__.__code__
     return f"{os.path.relpath(code.co_filename, _ROOT)}:{code.co_firstlineno}"

@@ -70,7 +70,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     GradientError
         If the tensor requires grad.
     """
-    shape = shape_of(sizes)
+    shape = tuple(int(size) for size in shape_of(sizes))
     if any(size < 0 for size in shape):
         raise ShapeError(f"resize_: sizes can't be negative: {shape_text(shape)}")
     if self.requires_grad:
