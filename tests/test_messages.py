@@ -234,6 +234,7 @@ _NEEDED = {
     "lr_lambda": abs,
     "schedulers": [],
     "modules": None,
+    "mode": "LSTM",
 }
 
 

@@ -151,7 +151,9 @@ def _pushed(
     for operand, value in zip(operator.operands, operands, strict=True):
         values[operand.name] = value
         values[operand.name + "_spec"] = _shape_and_dtype(value)
-    values["out"] = operator.apply(operands, attributes)
+    result = operator.apply(operands, attributes)
+    values["out"] = result[0] if isinstance(result, tuple) else result
+    values["outs"] = result
     return operator.jvp_rules[name].push(tangent, values)
 
 

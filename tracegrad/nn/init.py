@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import publish_module as _publish_module
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, ArgumentValueError, ShapeError
+from tracegrad.location import warn
 from tracegrad.ops.conversion import from_numpy
 from tracegrad.ops.creation import empty, empty_like
 from tracegrad.ops.drawing import randperm
@@ -344,11 +344,7 @@ def _old_name(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     def old(*args: Any, **kwargs: Any) -> Tensor:
         name = function.__name__
-        warnings.warn(
-            f"nn.init.{name[:-1]} is an old name of nn.init.{name}",
-            FutureWarning,
-            stacklevel=2,
-        )
+        warn(f"nn.init.{name[:-1]} is an old name of nn.init.{name}", FutureWarning)
         return function(*args, **kwargs)
 
     old.__name__ = old.__qualname__ = function.__name__[:-1]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, NotSupportedError, ShapeError
+from tracegrad.location import warn
 from tracegrad.ops.conversion import tensor
 from tracegrad.ops.pooling import (
     adaptive_avg_pool1d,
@@ -258,7 +258,7 @@ def upsample(
     align_corners: bool | None = None,
 ) -> Tensor:
     """Return `interpolate` of the arguments; an old name of it."""
-    warnings.warn("upsample is an old name of interpolate", UserWarning, stacklevel=2)
+    warn("upsample is an old name of interpolate")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 

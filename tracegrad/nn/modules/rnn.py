@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any, NamedTuple
 
 from tracegrad.dispatch.tensor import Parameter
 from tracegrad.errors import ArgumentError, ArgumentTypeError, ShapeError
+from tracegrad.location import warn
 from tracegrad.nn import init
 from tracegrad.nn.functions import eager_recurrence, recurrence
 from tracegrad.nn.modules.linear import empty_parameter
@@ -271,11 +271,9 @@ def _check_sizes(
     if isinstance(dropout, bool) or not 0 <= dropout <= 1:
         raise ArgumentError(f"dropout must be a number from 0 to 1, not {dropout!r}")
     if dropout > 0 and num_layers == 1:
-        warnings.warn(
+        warn(
             "dropout comes after each recurrent layer but the last, so that with "
-            f"num_layers=1 dropout={dropout} does nothing",
-            UserWarning,
-            stacklevel=4,
+            f"num_layers=1 dropout={dropout} does nothing"
         )
     if not isinstance(hidden_size, int):
         raise ArgumentTypeError(
