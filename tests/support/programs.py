@@ -21,15 +21,7 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init
 Train = Callable[[int], Iterator[float]]
 
 # What these need and tracegrad may not have yet: they are expected to fail for it.
-NEEDS = {
-    "gaussian_process": ("linalg.cholesky", "cholesky_solve"),
-    "lstm_language_model": ("nn.LSTM",),
-    "mnist_cnn": ("utils.data.DataLoader", "optim.Adadelta"),
-    "reinforce": ("distributions.Categorical",),
-    "seq2seq_attention": ("nn.GRU",),
-    "style_transfer": ("optim.LBFGS",),
-    "transformer_encoder": ("nn.TransformerEncoder", "nn.MultiheadAttention"),
-}
+NEEDS = {"reinforce": ("distributions.Categorical",)}
 
 
 def missing(name: str) -> list[str]:
