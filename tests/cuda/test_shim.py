@@ -194,3 +194,11 @@ def test_functions_that_c_does_not_have() -> None:
     build(edges)["edges"]((1,), (1,), (out.ravel(),))
     edge = [np.inf, -np.inf, np.nan, 0.0, 0.476936276]
     np.testing.assert_allclose(out.ravel()[:5], edge, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["clone", "splice", "tee", "signbit_"])
+def test_a_kernel_may_be_called_as_a_function_of_the_c_library(name: str) -> None:
+    source = f'extern "C" __global__ void {name}(int* out) {{ out[threadIdx.x] = 7; }}'
+    out = allocate(3, np.int32)
+    build(source)[name]((1,), (3,), (out,))
+    assert out.tolist() == [7, 7, 7]

@@ -87,10 +87,11 @@ def _build(source: str, definitions: tuple[str, ...], ucontext: bool) -> Module:
     )
     library = folder / "kernel.so"
     macros = [f"-D{definition}" for definition in definitions]
-    rpath = f"-Wl,-rpath,{runtime.parent}"
+    # A kernel may have the name of a function of the C library, such as clone.
+    linking = f"-Wl,-Bsymbolic,-rpath,{runtime.parent}"
     files = ["-o", str(library), "kernel.cpp", str(runtime)]
     includes = [f"-I{_precompiled_header()}", f"-I{_HERE}"]
-    _compile([_LEVEL, *_CHECKS, *macros, *includes, *files, rpath], folder)
+    _compile([_LEVEL, *_CHECKS, *macros, *includes, *files, linking], folder)
     return _load(library, unit.kernel_names, unit.needs_fibers)
 
 
