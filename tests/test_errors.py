@@ -58,12 +58,12 @@ CASES: list[tuple[Program, type[Exception], list[str]]] = [
     (
         lambda: functional.linear(matrix(), other()),
         errors.ShapeError,
-        ["matmul", "[2, 3]", "in linear"],
+        ["linear: ", "[2, 3]", "in matmul"],
     ),
     (
         lambda: tg.nn.Linear(4, 2)(matrix()),
         errors.ShapeError,
-        ["3 columns", "4 rows", "in linear"],
+        ["linear: ", "3 columns", "4 rows", "in matmul"],
     ),
     (
         lambda: functional.conv2d(tg.ones(1, 2, 4, 4), tg.ones(3, 5, 2, 2)),
@@ -175,7 +175,7 @@ CASES: list[tuple[Program, type[Exception], list[str]]] = [
         ["mask", "[3]", "[2]"],
     ),
     (lambda: matrix().sum(5), errors.IndexRangeError, ["sum", "5", "2 dimensions"]),
-    (lambda: matrix().cumsum(9), errors.IndexRangeError, ["9", "in cumsum"]),
+    (lambda: matrix().cumsum(9), errors.IndexRangeError, ["cumsum: ", "9"]),
     (lambda: tg.std(matrix(), 9), errors.IndexRangeError, ["9", "std"]),
     (lambda: matrix().transpose(0, 7), errors.IndexRangeError, ["transpose", "7"]),
     (
@@ -191,12 +191,12 @@ CASES: list[tuple[Program, type[Exception], list[str]]] = [
     (
         lambda: functional.one_hot(index(9), 3),
         errors.IndexRangeError,
-        ["index 9", "size 3", "in one_hot"],
+        ["one_hot: ", "index 9", "size 3"],
     ),
     (
         lambda: functional.cross_entropy(matrix(), index(0, 9)),
         errors.IndexRangeError,
-        ["index 9", "size 3", "in cross_entropy"],
+        ["cross_entropy: ", "index 9", "size 3"],
     ),
     # -- gradients, numbers, random draws
     (lambda: matrix().item(), errors.ScalarError, ["item()", "6", "[2, 3]"]),

@@ -6,7 +6,14 @@ import inspect
 from collections.abc import Iterator
 from importlib import import_module
 
-from tracegrad.cli.describe import Row, describe, place_of, signature_text, summary_of
+from tracegrad.cli.describe import (
+    Row,
+    describe,
+    forms_of,
+    place_of,
+    signature_text,
+    summary_of,
+)
 from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, OpDef
 
 _HEAD = """\
@@ -21,8 +28,11 @@ prints all there is to know of one operator.
   where it is made of other operators.
 - *fuses*: what it is in a fused kernel.
 
-Names in *italics* stand in graphs only.
+Names in *italics* stand in graphs only. Where a function has the same name, it says
+“by” that function, which users call and which chooses the operator: so do `relu`,
+`gelu` and many others.
 """
+_FUNCTIONS_ANCHOR = "functions-that-choose-among-operators"
 _COLUMNS = (
     "name",
     "signature",
@@ -58,7 +68,7 @@ def _sections() -> Iterator[str]:
 
 def _cells(row: Row, public: bool) -> list[str]:
     return [
-        f"`{row.name}`" if public else f"*`{row.name}`*",
+        _name(row.name, public),
         f"`{row.signature}`",
         row.family,
         row.dtypes,
@@ -69,13 +79,21 @@ def _cells(row: Row, public: bool) -> list[str]:
     ]
 
 
+def _name(name: str, public: bool) -> str:
+    if name in FUNCTIONS:
+        return f"*`{name}`*, by [`{name}`](#{_FUNCTIONS_ANCHOR})"
+    return f"`{name}`" if public else f"*`{name}`*"
+
+
 def _functions() -> Iterator[str]:
     yield "## Functions that choose among operators\n"
-    yield _line(("name", "signature", "what it does"))
-    yield _line(["---"] * 3)
+    yield _line(("name", "signature", "forms", "what it does"))
+    yield _line(["---"] * 4)
     for name, definition in sorted(FUNCTIONS.items()):
         signature = signature_text(inspect.signature(definition.function))
-        yield _line((f"`{name}`", f"`{signature}`", summary_of(definition.function)))
+        forms = ", ".join(f"`{f}`" for f in forms_of(name) if f != "in graphs")
+        summary = summary_of(definition.function)
+        yield _line((f"`{name}`", f"`{signature}`", forms, summary))
     yield ""
 
 

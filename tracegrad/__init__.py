@@ -59,18 +59,53 @@ dtype = _DType
 
 # Name: the module that holds it, and its name there ("" for the module itself).
 _LAZY = {
+    "amp": ("tracegrad.amp", ""),
+    "autocast": ("tracegrad.amp", "autocast"),
+    "clear_autocast_cache": (
+        "tracegrad.amp.autocast_mode",
+        "clear_autocast_cache",
+    ),
     "codegen": ("tracegrad.codegen", ""),
+    "data": ("tracegrad.data", ""),
     "func": ("tracegrad.func", ""),
     "accelerator": ("tracegrad.accelerator", ""),
     "cuda": ("tracegrad.cuda", ""),
     "ir": ("tracegrad.ir", ""),
+    "load": ("tracegrad.serialization", "load"),
+    "array_api": ("tracegrad.array_api", ""),
+    "backends": ("tracegrad.backends", ""),
+    "grad": ("tracegrad.func", "grad"),
+    "value_and_grad": ("tracegrad.func", "value_and_grad"),
+    "library": ("tracegrad.library", ""),
     "linalg": ("tracegrad.linalg", ""),
     "nn": ("tracegrad.nn", ""),
     "optim": ("tracegrad.optim", ""),
     "passes": ("tracegrad.passes", ""),
+    "return_types": ("tracegrad.return_types", ""),
+    "multiprocessing": ("tracegrad.multiprocessing", ""),
+    "profiler": ("tracegrad.profiler", ""),
+    "save": ("tracegrad.serialization", "save"),
+    "serialization": ("tracegrad.serialization", ""),
     "testing": ("tracegrad.testing", ""),
+    "get_autocast_dtype": ("tracegrad.amp", "get_autocast_dtype"),
+    "is_autocast_cache_enabled": ("tracegrad.amp", "is_autocast_cache_enabled"),
+    "is_autocast_enabled": ("tracegrad.amp", "is_autocast_enabled"),
+    "set_autocast_cache_enabled": ("tracegrad.amp", "set_autocast_cache_enabled"),
+    "set_autocast_dtype": ("tracegrad.amp", "set_autocast_dtype"),
+    "set_autocast_enabled": ("tracegrad.amp", "set_autocast_enabled"),
     "trace": ("tracegrad.api", "trace"),
+    "utils": ("tracegrad.utils", ""),
 }
+
+
+def _array_namespace(self: Tensor, *, api_version: str | None = None) -> object:
+    """Return the namespace of the Python array API standard for this tensor."""
+    namespace: object = _import_module("tracegrad.array_api").namespace_for(api_version)
+    return namespace
+
+
+# Attached here: the namespace stands above the Tensor, and loads when asked for.
+Tensor.__array_namespace__ = _array_namespace  # type: ignore[attr-defined]
 
 
 def __getattr__(name: str) -> _Any:

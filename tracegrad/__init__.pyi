@@ -29,16 +29,38 @@ from tracegrad.ops.old_spellings import strided as strided
 from tracegrad.sizes import Size as Size
 from tracegrad.dtypes import DType as _DType
 from tracegrad import accelerator as accelerator
+from tracegrad import amp as amp
+from tracegrad import array_api as array_api
+from tracegrad.amp import autocast as autocast
+from tracegrad import backends as backends
+from tracegrad.amp.autocast_mode import clear_autocast_cache as clear_autocast_cache
 from tracegrad import codegen as codegen
 from tracegrad import cuda as cuda
+from tracegrad import data as data
 from tracegrad import func as func
+from tracegrad.amp import get_autocast_dtype as get_autocast_dtype
+from tracegrad.func import grad as grad
 from tracegrad import ir as ir
+from tracegrad.amp import is_autocast_cache_enabled as is_autocast_cache_enabled
+from tracegrad.amp import is_autocast_enabled as is_autocast_enabled
+from tracegrad import library as library
 from tracegrad import linalg as linalg
+from tracegrad.serialization import load as load
+from tracegrad import multiprocessing as multiprocessing
 from tracegrad import nn as nn
 from tracegrad import optim as optim
 from tracegrad import passes as passes
+from tracegrad import profiler as profiler
+from tracegrad import return_types as return_types
+from tracegrad.serialization import save as save
+from tracegrad import serialization as serialization
+from tracegrad.amp import set_autocast_cache_enabled as set_autocast_cache_enabled
+from tracegrad.amp import set_autocast_dtype as set_autocast_dtype
+from tracegrad.amp import set_autocast_enabled as set_autocast_enabled
 from tracegrad import testing as testing
 from tracegrad.api import trace as trace
+from tracegrad import utils as utils
+from tracegrad.func import value_and_grad as value_and_grad
 import builtins
 from collections.abc import Sequence
 from tracegrad.device import Device
@@ -749,7 +771,7 @@ def log2(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Logarithm to base 2 of each element."""
 def log_softmax(
     input: Tensor,
-    dim: builtins.int | None = ...,
+    dim: builtins.int,
     dtype: DType | None = ...,
     *,
     out: Tensor | None = ...,
@@ -1067,7 +1089,7 @@ def soft_margin_loss(
     """log(1 + exp(-target * input))."""
 def softmax(
     input: Tensor,
-    dim: builtins.int | None = ...,
+    dim: builtins.int,
     dtype: DType | None = ...,
     *,
     out: Tensor | None = ...,
@@ -1075,7 +1097,7 @@ def softmax(
     """Exponentials along a dimension, scaled to sum 1."""
 def softmin(
     input: Tensor,
-    dim: builtins.int | None = ...,
+    dim: builtins.int,
     dtype: DType | None = ...,
     *,
     out: Tensor | None = ...,
@@ -1747,7 +1769,7 @@ def logspace(
 ) -> Tensor:
     """Make `steps` powers of `base` with exponents from `start` to `end`."""
 def manual_seed(seed: builtins.int) -> Generator:
-    """Restart the default generator's stream from `seed` and return it."""
+    """Restart the default generators' streams from `seed`; return the CPU's."""
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Return `input` with a number where `mask` holds, in the dtype of `input`."""
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:

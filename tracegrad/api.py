@@ -64,8 +64,8 @@ def trace(
         return _decorator(target, strict)
     if not callable(function):
         raise ArgumentTypeError(
-            f"trace captures a function or sums a matrix's diagonal; it was given "
-            f"{type(function).__name__}"
+            "trace() takes a function, which it captures, or a Tensor, of which it "
+            f"sums the diagonal; not {type(function).__name__}"
         )
     captured = CapturedFunction(function, _checked_target(target), strict)
     if example_inputs is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -10,7 +11,8 @@ from tracegrad.codegen.cuda.target import emit_cuda
 from tracegrad.codegen.numpy.target import emit_numpy
 from tracegrad.codegen.program import Program, program_of
 from tracegrad.codegen.source import Source
-from tracegrad.errors import CompileError
+from tracegrad.device import Device, backend_of
+from tracegrad.errors import CompileError, DeviceError
 from tracegrad.ir.graph import Graph, Value
 from tracegrad.passes.dce import DeadCodeElimination
 from tracegrad.passes.fusion import Fuse, unfused_edges
@@ -18,7 +20,7 @@ from tracegrad.passes.manager import PassManager
 from tracegrad.passes.pipeline import PIPELINE
 from tracegrad.passes.vjp import Derived, derive, reached_inputs
 from tracegrad.runtime.executable import Executable
-from tracegrad.spec import TensorSpec
+from tracegrad.spec import ScalarSpec, TensorSpec
 
 
 @final
@@ -65,8 +67,47 @@ def target_for(graph: Graph, wanted: str) -> str:
     """Return the target that ``"auto"`` means for a graph; others as they are."""
     if wanted != "auto":
         return wanted
-    specs = [v.spec for v in graph.inputs if isinstance(v.spec, TensorSpec)]
-    return "cuda" if any(s.device.type == "cuda" for s in specs) else "numpy"
+    return "cuda" if any(d.type == "cuda" for _, d in _places(graph)) else "numpy"
+
+
+def _places(graph: Graph) -> Iterator[tuple[Value, Device]]:
+    """Iterate over the tensors and states of a graph, with where they are."""
+    made = (v for node in graph.nodes for v in node.results)
+    constants = (c.value for c in graph.constants)
+    for value in itertools.chain(graph.inputs, constants, made):
+        if not isinstance(value.spec, ScalarSpec):
+            yield value, value.spec.device
+
+
+def _need_cupy() -> None:
+    try:
+        backend_of("cuda")
+    except DeviceError as error:
+        raise CompileError(f"the target 'cuda': {error}") from error
+
+
+def _check_devices(graph: Graph, target: str) -> None:
+    """Refuse a graph that computes elsewhere than the target does.
+
+    On CUDA what comes from outside may be on the CPU: it is copied.
+    """
+    wanted = "cuda" if target == "cuda" else "cpu"
+    if target == "cuda":
+        _need_cupy()
+    places = list(_places(graph))
+    elsewhere = [(value, at) for value, at in places if at.type != wanted]
+    if places and len(elsewhere) == len(places):
+        raise CompileError(
+            f"the target {target!r} computes on {wanted}, but all tensors are on "
+            f"{elsewhere[0][1]}; move them with tensor.to({wanted!r})"
+        )
+    made = {v for node in graph.nodes for v in node.results}
+    for value, at in elsewhere:
+        if isinstance(value.spec, TensorSpec) and (target != "cuda" or value in made):
+            raise CompileError(
+                f"the target {target!r} computes on {wanted}, but {value.name} is on "
+                f"{at}; a program computes on one device"
+            )
 
 
 def compile_graph(graph: Graph, target: str = "auto") -> Compiled:
@@ -77,8 +118,9 @@ def compile_graph(graph: Graph, target: str = "auto") -> Compiled:
     CompileError
         If the target can't express the graph, or what it needs is not installed.
     """
+    name = target_for(graph, target)
+    _check_devices(graph, name)
     final_graph = optimized(graph)
-    name = target_for(final_graph, target)
     source = TARGETS[name](program_of(final_graph))
     try:
         return Compiled(final_graph, source, Executable(source))

@@ -14,7 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
-from tracegrad.errors import ArgumentTypeError, DTypeError
+from tracegrad.errors import ArgumentTypeError, DTypeError, ElementTypeError
 
 _KIND_ORDER = {"bool": 0, "int": 1, "float": 2, "complex": 3}
 
@@ -190,7 +190,7 @@ def from_numpy_dtype(dtype: np.dtype[Any]) -> DType:
         return found
     if dtype.name == "bfloat16":
         return dtype_of_bfloat16(dtype)
-    raise DTypeError(
+    raise ElementTypeError(
         f"NumPy's {dtype} has no counterpart here; convert the array to one of "
         + ", ".join(d.name for d in ALL)
     )
@@ -222,9 +222,10 @@ def set_default_dtype(d: DType, /) -> None:
     DTypeError
         If `d` is not a floating dtype.
     """
-    if d not in FLOATING:
-        raise DTypeError(f"the default dtype must be floating, not {d.name}")
-    _defaults.floating = d
+    given = dtype_given(d, "set_default_dtype(): dtype")
+    if given is None or given not in FLOATING:
+        raise DTypeError(f"set_default_dtype(): the dtype must be floating, not {d}")
+    _defaults.floating = given
 
 
 def dtype_of_scalar(value: complex) -> DType:
@@ -274,8 +275,21 @@ def promote_types(type1: DType, type2: DType) -> DType:
     --------
     >>> promote_types(uint8, int8)
     tracegrad.int16
+
+    Raises
+    ------
+    ArgumentTypeError
+        If one of them is no dtype.
     """
-    return _PROMOTED[type1, type2]
+    try:
+        return _PROMOTED[type1, type2]
+    except (KeyError, TypeError):
+        given: tuple[Any, Any] = (type1, type2)
+        wrong = next(d for d in given if not isinstance(d, DType))
+        raise ArgumentTypeError(
+            "promote_types() takes dtypes such as tracegrad.float32, not "
+            f"{type(wrong).__name__}"
+        ) from None
 
 
 def _combine_categories(higher: DType | None, lower: DType | None) -> DType | None:

@@ -10,8 +10,10 @@ import contextlib
 import functools
 import os
 import sys
+import warnings
+from collections.abc import Sequence
 from types import CodeType, FrameType
-from typing import final
+from typing import Any, final
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 # Of the standard library: between a user's `with` or decorated call and our code.
@@ -98,10 +100,19 @@ def _is_passed(filename: str) -> bool:
     return is_ours(filename) or filename in _BETWEEN
 
 
+def _is_between(frame: FrameType) -> bool:
+    """Return whether a frame is of ours, or of what ours is called by."""
+    filename = frame.f_code.co_filename
+    if filename == "<string>":
+        # What `dataclasses` wrote for a class of ours.
+        return str(frame.f_globals.get("__name__")).startswith("tracegrad.")
+    return _is_passed(filename)
+
+
 def user_frame() -> FrameType | None:
     """Return the innermost frame that is not tracegrad's own."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_passed(frame.f_code.co_filename):
+    while frame is not None and _is_between(frame):
         frame = frame.f_back
     return frame
 
@@ -110,3 +121,69 @@ def here() -> Location | None:
     """Return the user's current place, or None outside any user code."""
     frame = user_frame()
     return None if frame is None else Location.of_frame(frame)
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of something in the line of the user's that led here."""
+    depth = 2
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_between(frame):
+        depth += 1
+        frame = frame.f_back
+    warnings.warn(message, category, stacklevel=depth)
+
+
+# The public name of a function, by its code: how an error knows what was called.
+_PUBLISHED: dict[CodeType, str] = {}
+_KNOWN: set[str] = set()
+
+
+def publish(function: Any, name: str, parameters: Sequence[str] = ()) -> None:
+    """Let `function` be known by its public name, to Python and to our errors.
+
+    Parameters
+    ----------
+    function : function
+        It gets code of its own: closures of one function would share theirs.
+    name : str
+        What users call it; Python's errors about its arguments say it.
+    parameters : sequence of str
+        What to call its first parameters; none to leave them.
+    """
+    code = function.__code__
+    names = (*parameters, *code.co_varnames[len(parameters) :])
+    function.__code__ = code.replace(co_name=name, co_qualname=name, co_varnames=names)
+    function.__name__ = function.__qualname__ = name
+    _PUBLISHED[function.__code__] = name
+    know(name)
+
+
+def is_published(function: Any) -> bool:
+    """Return whether `function` is known by a public name."""
+    return function.__code__ in _PUBLISHED
+
+
+def know(name: str) -> None:
+    """Note that messages may begin with `name`, an operator's or a function's."""
+    _KNOWN.add(name)
+
+
+def called() -> tuple[Location | None, str]:
+    """Return the user's place, and the name of the function that was called there.
+
+    The name is empty if that is no function of tracegrad's with a public name.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    name = ""
+    while frame is not None and _is_between(frame):
+        name = _PUBLISHED.get(frame.f_code, name)
+        frame = frame.f_back
+    if name.startswith("__"):
+        # Written as an operator or in brackets: there is no name to say.
+        name = ""
+    return (None if frame is None else Location.of_frame(frame)), name
+
+
+def known_names() -> set[str]:
+    """Return the names that messages may begin with."""
+    return _KNOWN

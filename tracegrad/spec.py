@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, final
 
-from tracegrad.device import CPU, Device
+from tracegrad.device import CPU, CUDA, Device
 from tracegrad.dtypes import DType
 from tracegrad.sizes import Dimension, Shape, contiguous_strides, numel, shape_text
 
@@ -92,6 +92,11 @@ class StateSpec:
     """
 
     engine: str = "mt19937"
+
+    @property
+    def device(self) -> Device:
+        """Where it draws."""
+        return CUDA if self.engine == "philox" else CPU
 
     def __str__(self) -> str:
         return f"state<{self.engine}>"

@@ -53,7 +53,8 @@ _3 = ("ir", "autograd")
 _USERS = (
     "accelerator interop "
     "nn optim data export testing linalg fft special distributions amp serialization "
-    "cuda debug library array_api"
+    "cuda debug library array_api return_types utils profiler multiprocessing "
+    "backends"
 )
 # These two look inside the compiler: one writes graphs out, one compares stages.
 _INSIDERS = ("export", "testing")
@@ -103,6 +104,7 @@ OUTSIDE_PACKAGES: dict[str, tuple[str, ...]] = {
     "networkx": ("passes", "ir", "export"),
     "jinja2": ("codegen",),
     "rich": ("cli",),
+    "tensorboardX": ("utils",),
 }
 
 # Written by tools/generate.py: they name types of the methods that higher floors attach

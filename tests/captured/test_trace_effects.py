@@ -263,12 +263,12 @@ def test_interrupt_leaves_all_or_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     captured = tg.trace(lambda x, y: (x.add_(1), y.mul_(2))[0] * 1)
     a, b = x2(), x2()
     captured(a, b)
-    program = captured.specializations[0]
+    program = captured.specializations[0].compiled.executable
 
-    def interrupted(arrays: Any) -> Any:
+    def interrupted(*arrays: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(program, "_run", interrupted)
+    monkeypatch.setattr(program, "function", interrupted)
     a, b = x2(), x2()
     with pytest.raises(KeyboardInterrupt):
         captured(a, b)

@@ -76,7 +76,45 @@ def test_log(tmp_path: Path) -> None:
 
 def test_not_called() -> None:
     captured = tg.trace(lambda x: x)
-    assert str(captured.explain()) == "<lambda>:\n  not called yet"
+    said = "<lambda>:\n  not called yet: graph is None and source is empty"
+    assert str(captured.explain()) == said
+    assert repr(captured) == "<captured function <lambda>: not called yet>"
+    assert (captured.graph, captured.source) == (None, "")
+
+
+HEARD: list[tg.Tensor] = []
+
+
+def shouting(x: tg.Tensor) -> tg.Tensor:
+    HEARD.append(x)
+    return x
+
+
+def test_only_eager_calls() -> None:
+    captured = tg.trace(shouting)
+    captured(tg.ones(2))
+    said = str(captured.explain()).splitlines()[-1]
+    assert said == "  no call was captured: graph is None and source is empty"
+    assert (captured.graph, captured.source) == (None, "")
+    assert repr(captured) == (
+        "<captured function shouting: 0 programs, 1 reason to run eagerly>"
+    )
+
+
+def test_representations() -> None:
+    def doubled(x: tg.Tensor) -> tg.Tensor:
+        return x * 2
+
+    captured = tg.trace(doubled)
+    captured(tg.ones(2))
+    captured(tg.ones(2))
+    assert repr(captured) == "<captured function doubled: 1 program>"
+    said = repr(captured.specializations[0])
+    assert re.fullmatch(
+        r"<specialization doubled\(x: f32\[2\]\): 1 operators, \d+ guards, 1 hits>",
+        said,
+    )
+    assert "no call was captured" not in str(captured.explain())
 
 
 def broken(*args: Any, **kwargs: Any) -> Any:
@@ -132,10 +170,10 @@ def test_targets(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "target numpy, as asked" in str(captured.explain())
     monkeypatch.setitem(sys.modules, "cupy", None)
     on_cuda = tg.trace(lambda x: x * 2, target="cuda")
-    with pytest.warns(UserWarning, match="'cuda' needs a package that is missing"):
+    with pytest.warns(UserWarning, match="CuPy is not installed: pip install"):
         assert on_cuda(tg.ones(1)).item() == 2.0
     assert on_cuda(tg.ones(1)).item() == 2.0
-    with pytest.raises(tg.errors.CompileError, match="cupy"):
+    with pytest.raises(tg.errors.CompileError, match="CuPy"):
         tg.trace(lambda x: x * 2, target="cuda", strict=True)(tg.ones(1))
     with pytest.raises(NotImplementedError):
         tg.trace(lambda x: x, target="c")

@@ -16,6 +16,15 @@ OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
     "adam": lambda p: tg.optim.Adam(p, lr=1e-3),
     "sgd-momentum": lambda p: tg.optim.SGD(p, lr=0.05, momentum=0.9),
 }
+MORE: dict[str, Callable[[Any], Any]] = {
+    "nadam": lambda p: tg.optim.NAdam(p, lr=1e-3),
+    "radam": lambda p: tg.optim.RAdam(p, lr=1e-3),
+    "adamax": lambda p: tg.optim.Adamax(p, lr=1e-3),
+    "adadelta": lambda p: tg.optim.Adadelta(p, lr=0.1),
+    "rprop": lambda p: tg.optim.Rprop(p, lr=1e-3),
+    "asgd": lambda p: tg.optim.ASGD(p, lr=1e-3, t0=2),
+    "adafactor": lambda p: tg.optim.Adafactor(p, lr=1e-3),
+}
 
 
 def batches(count: int) -> list[tuple[Any, Any]]:
@@ -36,7 +45,7 @@ def train(kind: str, traced: bool, steps: int) -> tuple[list[float], Any]:
     model = nn.Sequential(
         nn.Linear(64, 32), nn.ReLU(), nn.Dropout(0.3), nn.Linear(32, 10)
     )
-    optimizer = OPTIMIZERS[kind](model.parameters())
+    optimizer = (OPTIMIZERS | MORE)[kind](model.parameters())
 
     def step(x: Any, y: Any) -> Any:
         optimizer.zero_grad()
@@ -74,6 +83,16 @@ def test_two_hundred_steps(kind: str) -> None:
     assert "lr" in report
     assert len(check.specializations) == 1
     assert "eagerly" not in str(check.explain())
+
+
+@pytest.mark.parametrize("kind", MORE)
+def test_forty_steps(kind: str) -> None:
+    expected, _ = train(kind, traced=False, steps=40)
+    found, (run, _) = train(kind, traced=True, steps=40)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    assert "eagerly" not in str(run.explain())
+    # Rprop looks at the learning rate only where it begins.
+    assert len(run.specializations) == (1 if kind == "rprop" else 2)
 
 
 def test_training_goes_down() -> None:

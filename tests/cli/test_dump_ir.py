@@ -405,3 +405,56 @@ def test_version_and_usage(tmp_path: Path) -> None:
         _process("--version", folder=tmp_path).stdout == f"tracegrad {tg.__version__}\n"
     )
     assert _process(folder=tmp_path).returncode == 2
+
+
+LAYER = """\
+from tracegrad import nn
+
+model = nn.Linear(8, 2)
+stack = nn.Sequential(nn.Linear(8, 4), nn.ReLU())
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 2)
+
+    def forward(self, image):
+        return self.layer(image)
+
+
+net = Net()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "place"),
+    [
+        ("model", "input", "linear.py"),
+        ("stack", "input", "container.py"),
+        ("net", "image", "layers_of_mine.py:13"),
+    ],
+)
+def test_a_module_has_its_parameters_names_and_a_place(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    parameter: str,
+    place: str,
+) -> None:
+    file = tmp_path / "layers_of_mine.py"
+    file.write_text(LAYER)
+    given = ["--input", f"{parameter}=f32[4,8]"]
+    assert main(["dump-ir", f"{file}:{name}", *given]) == 0
+    out = capsys.readouterr().out
+    assert f"%{parameter}: f32[4, 8]" in out
+    assert f"# {place}" in out
+
+
+def test_too_large_an_input_is_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "layers_of_mine.py"
+    file.write_text(LAYER)
+    assert main(["dump-ir", f"{file}:model", "--input", "input=f32[999999999999]"]) == 2
+    assert capsys.readouterr().err.startswith("tracegrad: there is not enough memory")

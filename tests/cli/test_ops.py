@@ -1,7 +1,10 @@
 import sys
+from operator import attrgetter
 
 import pytest
 
+import tracegrad
+from tracegrad.cli.describe import forms_of
 from tracegrad.cli.main import main
 from tracegrad.cli.output import columns, table
 from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS
@@ -30,6 +33,26 @@ def test_all_of_one_operator(capsys: pytest.CaptureFixture[str]) -> None:
     assert "VJP by input: times of input, tracegrad/ops/hyperbolic.py:" in out
     assert "NumPy, any dtypes: np.sinh({input})" in out
     assert "C family, float dtypes: sinh{f}({input})" in out
+
+
+def test_a_function_and_its_operator_are_shown_together(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["ops", "show", "relu"])
+    out = capsys.readouterr().out
+    assert out.startswith("relu(input: Any, inplace: bool = False")
+    forms = "tracegrad.relu, Tensor.relu, Tensor.relu_, nn.functional.relu, in graphs"
+    assert f"forms: {forms}\n" in out
+    assert out.count("forms:") == 1
+    assert "\nrelu(input: Tensor) -> Tensor\n" in out
+    assert "NumPy, int dtypes: np.maximum" in out or "NumPy, any dtypes" in out
+
+
+@pytest.mark.parametrize("name", sorted({*OPERATORS, *FUNCTIONS}))
+def test_every_form_that_is_listed_is_there(name: str) -> None:
+    for form in forms_of(name):
+        if form != "in graphs":
+            attrgetter(form.removeprefix("tracegrad."))(tracegrad)
 
 
 def test_unknown_operator_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:

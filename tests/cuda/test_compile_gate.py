@@ -6,6 +6,7 @@ from tests.cuda.kernels import COLUMN_SUM, FUSED, ROW_LOGSUMEXP
 from tests.support.cuda_on_cpu import nvcc
 from tests.support.cuda_on_cpu.errors import CompileError
 from tests.support.cuda_on_cpu.nvcc import CompileCheck, KernelUse, compile_check
+from tracegrad.random_streams import philox
 
 SPILLING = """
 extern "C" __global__ void __launch_bounds__(1024) spilling(const float* x, float* out,
@@ -41,6 +42,11 @@ def test_good_kernels_pass(source: str) -> None:
         assert 8 <= use.registers <= 64
         assert use.spilled_bytes == 0
         assert use.fits(1024)
+
+
+def test_the_kernel_of_the_random_streams_passes() -> None:
+    for use in check(philox._KERNEL).uses.values():
+        assert use.spilled_bytes == 0
 
 
 def test_static_shared_memory_is_reported() -> None:

@@ -32,6 +32,31 @@ pytestmark = pytest.mark.usefixtures("cuda_on_cpu")
 SEEDS = range(4)
 
 
+# ---- planted faults: what C leaves undefined ----
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "out[0] = start + 2147483647;",
+        "out[0] = 1 << (start + 40);",
+        "out[0] = (int)*(const long long*)(out + start);",
+    ],
+    ids=["overflow", "shift", "alignment"],
+)
+def test_undefined_behaviour(statement: str) -> None:
+    source = (
+        'extern "C" __global__ void kernel(int* out, int start) {\n'
+        f"    {statement}\n"
+        "}\n"
+    )
+    kernel = build(source)["kernel"]
+    out = allocate(8, np.int32)
+    out[:] = 0
+    with pytest.raises(LaunchError, match=r"undefined behaviour .*thread 0,0,0"):
+        kernel((1,), (1,), (out, np.int32(1)))
+
+
 # ---- planted faults: numbers ----
 
 

@@ -199,7 +199,10 @@ def check_refusal(operator: OpDef) -> None:
         if is_defined(operator, dtype) or dtype is tg.bfloat16:
             continue
         operands = [wrap(np.ones((2,), dtype.numpy)) for _ in facts.names]
-        attributes = {p.name: p.default for p in operator.attributes}
+        attributes = {
+            p.name: 1 if p.default is inspect.Parameter.empty else p.default
+            for p in operator.attributes
+        }
         for attempt in (
             lambda o=operands, a=attributes: operator.abstract(*map(spec_of, o), **a),
             lambda o=operands, a=attributes: operator.call(*o, **a),

@@ -89,9 +89,23 @@ SCORES = RNG.normal(size=(3, 4))
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax", "softmin"])
-@pytest.mark.parametrize("dim", [0, 1, -1, None])
-def test_rows(name: str, dim: int | None) -> None:
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_rows(name: str, dim: int) -> None:
     compare(of(name), [SCORES], dim=dim)
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "softmin"])
+@pytest.mark.parametrize("shape", [(), (3,), (3, 4), (2, 3, 4), (2, 3, 2, 2)])
+def test_rows_without_dim(name: str, shape: tuple[int, ...]) -> None:
+    with pytest.warns(UserWarning, match="dim"):
+        compare(lambda lib: getattr(lib.nn.functional, name), [RNG.normal(size=shape)])
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_functions_of_the_main_module_want_a_dim(name: str) -> None:
+    for lib in (torch, tg):
+        with pytest.raises(TypeError, match="dim"):
+            getattr(lib, name)(lib.ones(2))
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,12 @@ from tracegrad.dispatch.entry import (
 )
 from tracegrad.dispatch.inplace import apply_inplace
 from tracegrad.dispatch.operator import OPERATORS
-from tracegrad.dispatch.state import installed, set_grad_enabled, thread
+from tracegrad.dispatch.state import (
+    install_autocast,
+    installed,
+    set_grad_enabled,
+    thread,
+)
 from tracegrad.dispatch.tensor import Tensor, wrap
 from tracegrad.errors import GradientError
 from tracegrad.ops.shaping import fit
@@ -35,9 +40,10 @@ from tracegrad.ops.shaping import fit
 _ndarray = np.ndarray
 
 
-@final
 class Pass:
     """One backward pass: what has arrived where.
+
+    A subclass may send cotangents elsewhere.
 
     Attributes
     ----------
@@ -86,12 +92,15 @@ class Pass:
         if thread.recorder is not None:
             thread.recorder.backward(edges, self.needed)
         before = set_grad_enabled(self.create_graph)
+        # Cotangents have the dtypes that forward chose; nothing is left to choose.
+        autocast = install_autocast(None)
         try:
             for edge, ct in zip(edges, cts, strict=True):
                 self.shared.add(id(ct))
                 self.send(edge, ct)
             self._run()
         finally:
+            install_autocast(autocast)
             set_grad_enabled(before)
 
     # -- cotangents on their way --------------------------------------------------
@@ -199,7 +208,9 @@ class Pass:
             and saved[-1].__class__ is SavedTensor
         ):
             # Its own edge is not kept with it: that would be a reference cycle.
-            tensors[-1]._node = _own_edge(entry)
+            count = len(plan.saved_results)
+            for index, tensor in enumerate(tensors[-count:]):
+                tensor._node = _own_edge(entry, index)
         pairs: list[tuple[Any, Any]] = []
         for (index, rule), reads in zip(plan.steps, plan.reads, strict=True):
             edge = edges[index]
@@ -319,6 +330,8 @@ def _arguments(entry: TapeEntry, reads: Any, tensors: Sequence[Any], ct: Any) ->
             found.append([ct] if key == "cts" and ct.__class__ is not list else ct)
         elif source == "attribute":
             found.append(entry.attributes[key])
+        elif source == "results":
+            found.append(tuple(tensors[key:]))
         elif source == "literal":
             found.append(entry.literals[key])
         else:
@@ -332,10 +345,10 @@ def _spec_of_operand(entry: TapeEntry, index: int, ct: Any) -> Any:
     return entry.operand_specs[index]
 
 
-def _own_edge(entry: TapeEntry) -> Edge:
-    """Return the tape position of an entry's (first) result."""
+def _own_edge(entry: TapeEntry, index: int) -> Edge:
+    """Return the tape position of a result of an entry."""
     several = entry.result_specs is not None and len(entry.result_specs) > 1
-    return ResultEdge(entry, 0) if several else entry
+    return ResultEdge(entry, index) if several else entry
 
 
 def released(entry: Node) -> GradientError:

@@ -14,7 +14,7 @@ from tracegrad.dispatch.entry import (
 )
 from tracegrad.dispatch.hooks import EntryHooks
 from tracegrad.dispatch.inplace import check_writable, rebase
-from tracegrad.dispatch.operator import OPERATORS
+from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.state import install_transforms, installed, no_tape, thread
 from tracegrad.dispatch.tensor import Tensor, View, edge_of, version_of, wrap
 from tracegrad.errors import (
@@ -130,8 +130,11 @@ class FunctionCtx(Node):
                 f"saved at version {saved.count}"
             )
         tensor = wrap(saved.array)
-        tensor._node = saved.edge if index is None else self.edge_to(index)
         tensor._counter = saved.version
+        if thread.recorder is not None and not thread.grad_enabled:
+            # A recorder knows memory with and without gradient as two values.
+            return tensor
+        tensor._node = saved.edge if index is None else self.edge_to(index)
         return tensor
 
     # -- for the engine -----------------------------------------------------------
@@ -143,6 +146,17 @@ class FunctionCtx(Node):
     def edge_to(self, index: int) -> Any:
         """Return the tape position of a result."""
         return ResultEdge(self, index) if self.several else self
+
+    @property
+    def saved(self) -> tuple[Any, ...] | None:
+        """What was kept, with versions; None once released."""
+        return self._saved
+
+    @property
+    def is_recordable(self) -> bool:
+        """Whether a graph knows this derivative: that of an operator."""
+        operator = self.function.operator
+        return operator is not None and bool(operator.facts.get("formula"))
 
     def release(self) -> None:
         """Free what was saved."""
@@ -246,6 +260,8 @@ class Function:
     """
 
     generate_vmap_rule = False
+    # The operator whose derivative this is: then captures may record it as a node.
+    operator: OpDef | None = None
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:

@@ -7,7 +7,6 @@ and complex, backward and forward: the Jacobian of a real map.
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
@@ -18,6 +17,7 @@ from tracegrad.autograd.forward import push_forward
 from tracegrad.autograd.gradients import grad
 from tracegrad.dispatch.tensor import Tensor, wrap
 from tracegrad.errors import ArgumentError, GradcheckError
+from tracegrad.location import warn
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Function: TypeAlias = Callable[..., Any]
@@ -245,10 +245,9 @@ class _Check:
             raise ArgumentError("gradcheck: no input requires grad")
         for x in tracked:
             if x.dtype.name not in ("float64", "complex128"):
-                warnings.warn(
+                warn(
                     f"gradcheck: an input is {x.dtype.name}; differences need float64 "
                     "or complex128",
-                    stacklevel=4,
                 )
 
     def _tracked(self) -> list[Tensor]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from tracegrad.autograd.engine import Pass, entries_leading_to
 from tracegrad.dispatch.entry import Edge, LeafEntry, ResultEdge
-from tracegrad.dispatch.operator import OPERATORS
+from tracegrad.dispatch.operator import OPERATORS, public_form
 from tracegrad.dispatch.state import installed, thread
 from tracegrad.dispatch.tensor import Tensor, edge_of
 from tracegrad.errors import (
@@ -18,6 +17,7 @@ from tracegrad.errors import (
     ShapeError,
     TransformError,
 )
+from tracegrad.location import warn
 from tracegrad.ops.shaping import fit, zeros_of
 
 
@@ -66,11 +66,10 @@ def backward(
     if wanted == ():
         raise GradientError("backward(): inputs is empty; leave it out for all leaves")
     if create_graph:
-        warnings.warn(
+        warn(
             "backward() with create_graph=True makes a reference cycle of each "
             "leaf and "
             "its gradient; use grad(), or set .grad to None afterwards",
-            stacklevel=3,
         )
     run = Pass(create_graph if retain_graph is None else retain_graph, create_graph)
     if wanted is None:
@@ -280,4 +279,4 @@ def _tensor_backward(
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-Tensor.backward = _tensor_backward  # type: ignore[attr-defined]
+Tensor.backward = public_form(_tensor_backward, "backward")  # type: ignore[attr-defined]

@@ -16,7 +16,7 @@ from tracegrad.capture import attributes, special
 from tracegrad.capture.effects import Location
 from tracegrad.capture.handlers import find_handler
 from tracegrad.capture.instrument import is_instrumented
-from tracegrad.capture.numbers import StandIn, without_stand_in
+from tracegrad.capture.numbers import StandIn, pin_within, without_stand_in
 from tracegrad.capture.paths import Attribute, Cell, Elements, Path
 from tracegrad.capture.purity import (
     Purity,
@@ -46,6 +46,8 @@ def callee(recorder: "ReadRecorder", function: Any, location: Location) -> Calle
         return _reading(recorder, recorder.vouched(function), location)
     if hasattr(function, "__tracegrad_outside__"):
         return _outside(recorder, function)
+    if hasattr(function, "__tracegrad_operator__"):
+        return _reading(recorder, recorder.vouched(function), location)
     if kind is types.FunctionType:
         return _function(recorder, function, location)
     if kind is types.MethodType:
@@ -400,8 +402,12 @@ def _reading(
                 kwargs[name] = _callback(recorder, value, location)
             if name == "out" and recorder.path_of(value) is not None:
                 _written(recorder, value, location)
-        numbers = [a for a in (*args, *kwargs.values()) if isinstance(a, StandIn)]
-        if not numbers:
+        given = (*args, *kwargs.values())
+        numbers = [a for a in given if isinstance(a, StandIn)]
+        ours = _is_of_package(getattr(function, "__module__", None))
+        if not ours:
+            pin_within(given)
+        if not (ours and numbers):
             return function(*read, **kwargs)
         return _looked_at(function, read, kwargs, numbers)
 
@@ -411,19 +417,14 @@ def _reading(
 def _looked_at(
     function: Any, args: list[Any], kwargs: dict[str, Any], numbers: list[StandIn]
 ) -> Any:
-    """Call code that does not know stand-ins: it may take their values in C.
+    """Call code of tracegrad's, whose operators take a stand-in as it is.
 
-    Only operators of tracegrad take a stand-in as it is; where the number was used
-    neither as an operand nor in arithmetic, its value was.
+    Where the number was used neither as an operand nor in arithmetic, its value was.
     """
     before = [number.uses for number in numbers]
-    ours = _is_of_package(getattr(function, "__module__", None))
-    if not ours:
-        for number in numbers:
-            number.pin()
     result = function(*args, **kwargs)
     for number, uses in zip(numbers, before, strict=True):
-        if ours and number.uses == uses:
+        if number.uses == uses:
             number.pin()
     return result
 

@@ -17,7 +17,8 @@ import numpy as np
 from tracegrad.capture import attributes, kinds
 from tracegrad.capture.checks import Holds
 from tracegrad.capture.effects import Location
-from tracegrad.capture.numbers import looked_at, without_stand_in
+from tracegrad.capture.mixed import LeftOperands, beside
+from tracegrad.capture.numbers import looked_at, pin_within, without_stand_in
 from tracegrad.capture.paths import (
     Attribute,
     Builtins,
@@ -54,6 +55,7 @@ class FunctionHooks:
         self._cells = function.__closure__ or ()
         self._seen: dict[str, tuple[object, object]] = {}
         self._pending: list[object] = []
+        self._lefts = LeftOperands()
 
     def _at(self, line: int) -> Location:
         return Location(self._file, line)
@@ -212,6 +214,11 @@ class FunctionHooks:
 
     # Augmented assignment
 
+    def augmented_name(self, value: Any, place: int, line: int) -> None:
+        """A variable is about to be changed by an augmented assignment."""
+        self._lefts.keep(value, place)
+        self.augmented(value, line)
+
     def augmented(self, value: Any, line: int) -> None:
         """`value` is about to be changed in place by an augmented assignment."""
         recorder = self._recorder
@@ -221,14 +228,18 @@ class FunctionHooks:
         if path is not None and not issubclass(type(value), (tuple, frozenset)):
             recorder.effect(self._at(line), f"changes `{path}` in place")
 
-    def augmented_holder(self, value: Any, name: str, line: int) -> Any:
+    def augmented_holder(self, value: Any, name: str, place: int, line: int) -> Any:
         """``value.name`` is about to be read, changed and set."""
-        if self._recorder.closed or self._recorder.leaves.is_leaf(value):
+        if self._recorder.closed:
+            return value
+        if self._recorder.leaves.is_leaf(value):
+            self._lefts.keep(getattr(value, name, None), place)
             return value
         namespace = attributes.instance_namespace(value) or {}
         held = namespace.get(name, attributes.class_value(type(value), name))
         if name not in namespace and not hasattr(type(held), "__get__"):
             self.attribute(value, name, line)
+        self._lefts.keep(held, place)
         self.augmented(held, line)
         return self.holder(value, name, line)
 
@@ -237,15 +248,17 @@ class FunctionHooks:
         self._pending.append(value)
         return self.container(value, line)
 
-    def augmented_key(self, key: Any, line: int) -> Any:
+    def augmented_key(self, key: Any, place: int, line: int) -> Any:
         """The index of that item."""
         value: Any = self._pending.pop()
         key = looked_at(key)
+        self._lefts.keep(value, place)
         if issubclass(type(value), (list, dict)):
             try:
                 held = value[key]
             except (LookupError, TypeError):
                 return key
+            self._lefts.keep(held, place)
             self.augmented(held, line)
         return key
 
@@ -277,6 +290,23 @@ class FunctionHooks:
             return value
         return recorder.quietly(recorder.contents, value, self._at(line), 4, True)
 
+    def left(self, value: Any, place: int, line: int) -> Any:
+        """`value` is the left operand of the operator at `place`."""
+        self._lefts.keep(value, place)
+        return value
+
+    def right(self, value: Any, place: int, method: str, line: int) -> Any:
+        """`value` is the right operand of the operator at `place`."""
+        left = self._lefts.take(place)
+        if self._recorder.closed or self._recorder.leaves.is_leaf(left):
+            return value
+        return beside(left, value, method)
+
+    def compared(self, value: Any, line: int) -> Any:
+        """`value` is one of several that are compared in a chain."""
+        pin_within(value)
+        return without_stand_in(value)
+
     def contains(self, element: Any, container: Any, line: int) -> bool:
         """``element in container``."""
         recorder = self._recorder
@@ -293,8 +323,10 @@ class FunctionHooks:
             found = element in container
             recorder.guard(path, Holds(element, found), self._at(line))
             return found
-        element = self.operand(element, line)
-        return element in self.operand(container, line)
+        element = without_stand_in(self.operand(element, line))
+        container = self.operand(container, line)
+        pin_within(container)
+        return element in container
 
     def same(self, a: Any, b: Any, line: int) -> bool:
         """``a is b``."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, final
 
-import numpy as np
-
 from tracegrad.dispatch.entry import INFERENCE
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.tensor import Tensor, version_of
@@ -31,7 +29,7 @@ class Journal:
                 id(changed), (changed, changed._node, version, count)
             )
         array = tensor._array
-        self._arrays.setdefault(id(array), (array, np.array(array, copy=True)))
+        self._arrays.setdefault(id(array), (array, array.copy(order="K")))
 
     def binding_grad(self, tensor: Tensor) -> None:
         """Note that ``tensor.grad`` is about to change."""
@@ -48,7 +46,7 @@ class Journal:
     def undo(self) -> None:
         """Put everything back."""
         for array, before in reversed(self._arrays.values()):
-            np.copyto(array, before)
+            array[...] = before
         for tensor, node, version, count in self._tensors.values():
             tensor._node = node
             if version is not INFERENCE:

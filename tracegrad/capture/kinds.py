@@ -28,6 +28,7 @@ from tracegrad.capture.checks import (
 from tracegrad.capture.effects import Location
 from tracegrad.capture.paths import Attribute, Elements, Item, Length, Path
 from tracegrad.capture.trust import is_of_package
+from tracegrad.dispatch.plans import PLANNED
 
 if TYPE_CHECKING:
     from tracegrad.capture.reads import ReadRecorder
@@ -103,7 +104,8 @@ def _read_identity(
 def _read_function(
     recorder: "ReadRecorder", value: Any, path: Path, location: Location
 ) -> Any:
-    if is_of_package(value):
+    if is_of_package(value) or PLANNED in value.__dict__:
+        # Functions that one decorator made share its code.
         recorder.guard(path, Is(value), location)
         return value
     recorder.guard(path, HasType(type(value)), location)

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
-import numpy as np
-
+from tracegrad.dispatch.extents import address_of, may_share_memory
 from tracegrad.dispatch.storage import owner_of
 from tracegrad.ir.graph import Value
 
@@ -65,8 +64,7 @@ class Storage:
 
 def place_of(array: Any, tape: int) -> Place:
     """Return where `array` lies."""
-    address = array.__array_interface__["data"][0]
-    return address, array.shape, array.strides, array.dtype.str, tape
+    return address_of(array), array.shape, array.strides, array.dtype.str, tape
 
 
 def same_region(a: Place, b: Place) -> bool:
@@ -81,7 +79,7 @@ def is_foreign(owner: Any) -> bool:
 
 def share_memory(a: Any, b: Any) -> bool:
     """Return whether the extents of two arrays meet."""
-    return bool(a.size and b.size and np.may_share_memory(a, b))
+    return may_share_memory(a, b)
 
 
 # What inputs that do not alias at all have in common.
@@ -120,5 +118,4 @@ def _foreign_sharer(arrays: Sequence[Any], foreign: list[int], index: int) -> in
 
 def _gap(arrays: Sequence[Any], first: int, second: int) -> int:
     """Return how far apart two arrays begin, in bytes."""
-    a, b = (arrays[i].__array_interface__["data"][0] for i in (first, second))
-    return int(b - a)
+    return address_of(arrays[second]) - address_of(arrays[first])

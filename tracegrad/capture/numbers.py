@@ -30,7 +30,7 @@ class Computed:
     Attributes
     ----------
     function : callable
-        Of module `operator`, or ``abs``.
+        Of module `operator`, or ``float``.
     args : tuple
         Sources, and plain numbers.
     """
@@ -139,6 +139,18 @@ def looked_at(value: Any) -> Any:
     return value
 
 
+def pin_within(value: Any, depth: int = 4) -> None:
+    """Pin the stand-ins that a value is or holds, to `depth` levels."""
+    if isinstance(value, StandIn):
+        value.pin()
+    elif depth and isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            pin_within(item, depth - 1)
+    elif depth and isinstance(value, dict):
+        for item in value.values():
+            pin_within(item, depth - 1)
+
+
 def without_stand_in(value: Any) -> Any:
     """Return a value that may leave the call: the number that a stand-in stands for."""
     if isinstance(value, StandIn):
@@ -212,5 +224,8 @@ def _methods(base: type) -> dict[str, Any]:
     return methods
 
 
-FloatStandIn: Any = type("FloatStandIn", (StandIn, float), _methods(float))
-IntStandIn: Any = type("IntStandIn", (StandIn, int), _methods(int))
+# Messages name the classes of what arrived, and these are none of the user's.
+FloatStandIn: Any = type("float", (StandIn, float), _methods(float))
+FloatStandIn.__qualname__ = "FloatStandIn"
+IntStandIn: Any = type("int", (StandIn, int), _methods(int))
+IntStandIn.__qualname__ = "IntStandIn"

@@ -482,9 +482,18 @@ def _parameter_names(function: Any) -> dict[int, str]:
     if isinstance(function, MethodType):
         function, skipped = function.__func__, 1
     if not isinstance(function, FunctionType):
+        function, skipped = _called_by(type(function)), 1
+    if not isinstance(function, FunctionType):
         return {}
     code = function.__code__
     return dict(enumerate(code.co_varnames[skipped : code.co_argcount]))
+
+
+def _called_by(cls: type) -> Any:
+    """Return the method that a call of an instance runs: a module's is `forward`."""
+    forward = attributes.class_value(cls, "forward")
+    called = attributes.class_value(cls, "__call__")
+    return forward if isinstance(forward, FunctionType) else called
 
 
 def _user_frames(traceback: TracebackType | None) -> TracebackType | None:

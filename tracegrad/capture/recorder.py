@@ -11,8 +11,6 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-import numpy as np
-
 from tracegrad.capture.hints import stored_name
 from tracegrad.capture.journal import Journal
 from tracegrad.capture.memory import (
@@ -24,9 +22,16 @@ from tracegrad.capture.memory import (
     share_memory,
 )
 from tracegrad.capture.numbers import StandIn, looked_at, plain
+from tracegrad.capture.origin import Origin
 from tracegrad.capture.tape import TapeWatch, base_of
+from tracegrad.device import on_host
 from tracegrad.dispatch.entry import INFERENCE
-from tracegrad.dispatch.generator import Generator, default_generator
+from tracegrad.dispatch.foreign import ForeignArray
+from tracegrad.dispatch.generator import (
+    Generator,
+    default_cuda_generator,
+    default_generator,
+)
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.state import install_recorder, paused_recorder, thread
 from tracegrad.dispatch.storage import owner_of
@@ -42,7 +47,7 @@ from tracegrad.ir.graph import (
     WriteState,
     WriteStorage,
 )
-from tracegrad.location import Location, here, user_frame
+from tracegrad.location import Location, user_frame
 from tracegrad.spec import StateSpec
 
 
@@ -73,6 +78,8 @@ class OperatorRecorder:
         self.reason = ""
         self.reason_location: Location | None = None
         self.journal: Journal | None = None
+        # What knows where operators are called, set by the session.
+        self.origin = Origin()
         # What knows the paths of tensors, set by the session.
         self.leaves: Any = None
         self.grads: dict[int, tuple[Tensor, Tensor | None]] = {}
@@ -96,18 +103,22 @@ class OperatorRecorder:
 
     def __exit__(self, *exception: object) -> None:
         install_recorder(self._before)
+        self.origin.let_go()
 
     def fail(self, reason: str) -> None:
         """Note why the call can't be captured; the first reason stays."""
         if not self.reason:
             self.reason = reason
-            self.reason_location = here()
+            self.reason_location = self.origin.here()
 
     # -- inputs ---------------------------------------------------------------------
 
     def add_tensor(self, tensor: Tensor, hint: str) -> None:
         """Make a tensor from outside an input of the graph."""
-        if not isinstance(tensor._array, np.ndarray):
+        if tensor.is_meta:
+            self.fail("a tensor on the meta device can't be captured")
+            return
+        if isinstance(tensor._array, ForeignArray):
             self.fail(f"a tensor on {tensor.device} can't be captured yet")
             return
         carries = edge_of(tensor) is not None
@@ -144,7 +155,7 @@ class OperatorRecorder:
         """Make a generator's state an input of the graph."""
         if id(generator) in self._states:
             return
-        value = self.builder.input(hint, StateSpec())
+        value = self.builder.input(hint, StateSpec(generator.engine.name))
         self.inputs.append((value, generator))
         self._states[id(generator)] = (generator, value, value)
 
@@ -162,7 +173,7 @@ class OperatorRecorder:
         UnknownTensorError
             If its memory came from where the recording did not look.
         """
-        if not isinstance(tensor._array, np.ndarray):
+        if tensor.is_meta:
             raise UnknownTensorError(f"a tensor on {tensor.device}")
         place = self._place(tensor)
         storage = self._storages.get(id(owner_of(tensor._array)))
@@ -215,7 +226,9 @@ class OperatorRecorder:
     def _node(
         self, operator: OpDef, inputs: tuple[Operand, ...], attributes: dict[str, Any]
     ) -> tuple[Value, ...]:
-        return self.builder.node(operator, inputs, attributes, here(), thread.scope)
+        return self.builder.node(
+            operator, inputs, attributes, self.origin.here(), thread.scope
+        )
 
     def operand(self, operand: Any) -> Operand:
         """Return a node's operand for what an operator was given."""
@@ -232,7 +245,7 @@ class OperatorRecorder:
     def _state(self, generator: Generator) -> Value:
         if self.journal is not None:
             self.journal.drawing(generator)
-        if generator is default_generator:
+        if generator in (default_generator, default_cuda_generator):
             self.add_generator(generator)
         found = self._states.get(id(generator))
         if found is None:
@@ -262,14 +275,14 @@ class OperatorRecorder:
             self.fail(f"{operator.name} takes {unknown}")
             with paused_recorder():
                 return run(_plain(operands))
-        scope, location = thread.scope, here()
+        scope, location = thread.scope, self.origin.here()
         hint, place = self._hint()
         with paused_recorder():
             result = run(_plain(operands))
         results = result if result.__class__ is tuple else (result,)
         specs: tuple[Any, ...] = tuple(map(spec_of, results))
         if operator.is_random:
-            specs = (*specs, StateSpec())
+            specs = (*specs, StateSpec(operands[0].engine.name))
         values = self.builder.node(
             operator, inputs, attributes, location, scope, specs=specs
         )
@@ -294,7 +307,7 @@ class OperatorRecorder:
         self, operator: OpDef, operands: Sequence[Any], tensor: Tensor, value: Value
     ) -> None:
         array = tensor._array
-        if not isinstance(array, np.ndarray):
+        if tensor.is_meta:
             self.fail(f"{operator.name} gave a tensor on {tensor.device}")
             return
         self._kept.append(array)
@@ -351,7 +364,7 @@ class OperatorRecorder:
             self._know((*place[:4], carrying), value, storage)
         self._count(version_of(target))
         if storage.input is not None:
-            self._written[storage.input] = here()
+            self._written[storage.input] = self.origin.here()
 
     def _count(self, version: Any) -> None:
         if version is INFERENCE:
@@ -392,6 +405,11 @@ class OperatorRecorder:
             return True
         return self.storage_of(tensor) is None
 
+    def vouched(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return `function` as one that may run uninstrumented."""
+        reads = None if self.leaves is None else self.leaves.reads
+        return function if reads is None else reads.vouched(function)  # type: ignore[no-any-return]
+
     def read_grad(self, tensor: Tensor) -> Tensor | None:
         """Return ``tensor.grad``, guarded if it was there before the recording."""
         if self.leaves is None:
@@ -420,7 +438,7 @@ class OperatorRecorder:
             self.fail(f"Python takes the value of {unknown}")
             return value
         if self.leaves is None or isinstance(value, bool):
-            self.builder.checks.append(Check(found, value, here()))
+            self.builder.checks.append(Check(found, value, self.origin.here()))
             return value
         return self.leaves.taken(found, value)
 
@@ -444,7 +462,7 @@ class OperatorRecorder:
         if self.leaves is not None:
             self.leaves.pin_numbers_in(tensor._array)
         value = self.builder.constant(
-            "constant", spec_of(tensor), np.array(tensor._array, copy=True)
+            "constant", spec_of(tensor), on_host(tensor._array).copy(order="K")
         )
         self._kept.append(tensor._array)
         owner = owner_of(tensor._array)
@@ -457,7 +475,7 @@ class OperatorRecorder:
 
     def storage_of(self, tensor: Tensor) -> Storage | None:
         """Return what is known of the memory of `tensor`."""
-        if not isinstance(tensor._array, np.ndarray):
+        if tensor.is_meta:
             return None
         return self._storages.get(id(owner_of(tensor._array)))
 

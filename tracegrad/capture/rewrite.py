@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+from tracegrad.capture.mixed import METHODS
 from tracegrad.capture.scopes import (
     COMPREHENSIONS,
     Meaning,
@@ -50,6 +51,7 @@ class _Rewriter(ast.NodeTransformer):
     def __init__(self, free: tuple[str, ...], class_name: str | None) -> None:
         self._free = free
         self._classes = [class_name]
+        self._places = 0
         self._scope: Scope
 
     def rewrite(self, node: FunctionNode) -> None:
@@ -144,8 +146,25 @@ class _Rewriter(ast.NodeTransformer):
     # Operators
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        node.left, node.right = self._operand(node.left), self._operand(node.right)
+        node.left, node.right = self._pair(node.left, node.right, node.op)
         return node
+
+    def _pair(
+        self, left: ast.expr, right: ast.expr, op: ast.operator | ast.cmpop
+    ) -> tuple[ast.expr, ast.expr]:
+        """Two operands, the right one looked at beside the left one."""
+        if isinstance(right, ast.Constant):
+            return self._operand(left), right
+        self._places += 1
+        place = ast.Constant(self._places)
+        kept = self._hook("left", left, self._operand(left), place)
+        return kept, self._right(right, place, op)
+
+    def _right(
+        self, node: ast.expr, place: ast.expr, op: ast.operator | ast.cmpop
+    ) -> ast.expr:
+        name = ast.Constant(f"__{METHODS[type(op)]}__")
+        return self._hook("right", node, self._operand(node), place, name)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if isinstance(node.op, ast.Not):
@@ -158,9 +177,16 @@ class _Rewriter(ast.NodeTransformer):
         if len(node.ops) == 1 and (hook := _TWO_SIDED.get(type(node.ops[0]))):
             left, right = self._read(node.left), self._read(node.comparators[0])
             return self._negated(node, self._hook(hook, node, left, right))
-        node.left = self._operand(node.left)
-        node.comparators = [self._operand(c) for c in node.comparators]
+        if len(node.ops) == 1:
+            pair = self._pair(node.left, node.comparators[0], node.ops[0])
+            node.left, node.comparators = pair[0], [pair[1]]
+            return node
+        node.left = self._compared(node.left)
+        node.comparators = [self._compared(c) for c in node.comparators]
         return node
+
+    def _compared(self, node: ast.expr) -> ast.expr:
+        return self._hook("compared", node, self._operand(node))
 
     def _negated(self, node: ast.Compare, value: ast.expr) -> ast.expr:
         if isinstance(node.ops[0], (ast.NotIn, ast.IsNot)):
@@ -315,19 +341,21 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        node.value = self._operand(node.value)
+        self._places += 1
+        place = ast.Constant(self._places)
+        node.value = self._right(node.value, place, node.op)
         target = node.target
         if isinstance(target, ast.Name):
             load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
-            return [self._note("augmented", node, load), node]
+            return [self._note("augmented_name", node, load, place), node]
         value = self._read(target.value)
         if isinstance(target, ast.Attribute):
             name = ast.Constant(self._mangled(target.attr))
-            target.value = self._hook("augmented_holder", target, value, name)
+            target.value = self._hook("augmented_holder", target, value, name, place)
             return node
         target.value = self._hook("augmented_container", target, value)
         index = self._index(target.slice)
-        target.slice = self._hook("augmented_key", target, index)
+        target.slice = self._hook("augmented_key", target, index, place)
         return node
 
     def visit_For(self, node: ast.For) -> ast.stmt:

@@ -22,6 +22,7 @@ from tracegrad.capture.numbers import (
     stand_in,
     takings_of,
 )
+from tracegrad.capture.origin import Origin
 from tracegrad.capture.outputs import CannotReturnError, Flattening, shown
 from tracegrad.capture.paths import Attribute, Held, Item, Path
 from tracegrad.capture.places import Places, placed
@@ -34,7 +35,6 @@ from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import get_default_dtype
 from tracegrad.errors import InplaceError
 from tracegrad.ir.graph import Check, Graph, Value
-from tracegrad.location import here
 from tracegrad.spec import ScalarSpec
 
 
@@ -155,7 +155,7 @@ class _Leaves(NumberOwner):
 
     def taken(self, value: Value, number: Any) -> Any:
         """Return the stand-in of a number that was taken out of a tensor."""
-        self.takings.append((value, number, here()))
+        self.takings.append((value, number, self.operators.origin.here()))
         return stand_in(number, Taken(len(self.takings) - 1), self)
 
     def returned(self, result: Any) -> None:
@@ -324,6 +324,7 @@ def record_call(
     """
     operators = OperatorRecorder(name)
     operators.journal = journal
+    operators.origin = Origin(function)
     leaves = _Leaves(operators)
     reads = ReadRecorder(leaves, dynamic)
     reads.refuses_effects = journal is not None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, final
 
+import numpy as np
+
 from tracegrad.capture.outputs import CannotReturnError
 from tracegrad.dispatch.entry import (
     INFERENCE,
@@ -39,6 +41,8 @@ class Standing(NamedTuple):
         Whether the leaf has anything attached to it.
     view : tuple or None
         For a view what `view_standing` says.
+    memory : type
+        The class of its array: which device it is on.
     """
 
     kind: type
@@ -47,6 +51,7 @@ class Standing(NamedTuple):
     tape: str
     hooked: bool
     view: tuple[Any, ...] | None
+    memory: type
 
     def __str__(self) -> str:
         dtype, shape, steps = self.form
@@ -56,6 +61,8 @@ class Standing(NamedTuple):
             text = f"{self.kind.__name__} {text}"
         if not TensorSpec(from_numpy_dtype(dtype), shape, strides).is_contiguous():
             text += f" with strides {list(strides)}"
+        if self.memory is not np.ndarray:
+            text += " on another device than the CPU"
         text += {"": "", "leaf": " that requires grad", "inner": " with gradient"}[
             self.tape
         ]
@@ -79,6 +86,7 @@ def standing_of(tensor: Tensor) -> Standing:
         "" if edge is None else "leaf" if leaf else "inner",
         leaf and edge.hooks is not None,  # type: ignore[union-attr]
         None if tensor._view is None else view_standing(tensor),
+        array.__class__,
     )
 
 
@@ -156,7 +164,7 @@ class TapeWatch:
             hooks = entry.hooks
             if outside and hooks is not None and _any_hooks(hooks):
                 return "backward runs hooks of a tensor from outside"
-            if entry.__class__ not in (TapeEntry, LeafEntry):
+            if not _is_known(entry):
                 return f"backward runs the user's {entry.name()}"
         return None
 
@@ -185,7 +193,7 @@ class TapeWatch:
                 raise CannotReturnError(
                     "gradients flow to a tensor with requires_grad made in the function"
                 )
-            if entry.__class__ not in (TapeEntry, LeafEntry):
+            if not _is_known(entry):
                 raise CannotReturnError(f"its gradient is the user's {entry.name()}")
         if stale:
             raise CannotReturnError(
@@ -208,6 +216,12 @@ class TapeWatch:
                 )
             yield entry
             pending.extend(_entry(e) for e in flat_edges(entry) if e is not None)
+
+
+def _is_known(entry: Any) -> bool:
+    """Return whether graphs know the derivative that an entry stands for."""
+    known = entry.__class__ in (TapeEntry, LeafEntry)
+    return known or getattr(entry, "is_recordable", False)
 
 
 def _entry(edge: Any) -> Any:

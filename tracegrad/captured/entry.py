@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, final
 
-import numpy as np
-
 from tracegrad.compiler import DerivedProgram
 from tracegrad.dispatch.entry import Edge, Node, SavedTensor, next_sequence
 from tracegrad.dispatch.generator import Generator
@@ -164,7 +162,7 @@ class CapturedEntry(Node):
 def _saved(leaf: Tensor, written: bool) -> SavedTensor:
     if written:
         # The call itself is about to write it.
-        return SavedTensor(np.array(leaf._array), edge_of(leaf), [0])
+        return SavedTensor(leaf._array.copy(order="K"), edge_of(leaf), [0])
     return SavedTensor(leaf._array, edge_of(leaf), version_of(leaf))
 
 

@@ -70,6 +70,15 @@ class Explanation:
             self._eager.append(line)
             self._log([line])
 
+    def summary(self) -> str:
+        """Return in a few words what there is so far."""
+        if not self._programs and not self._eager:
+            return "not called yet"
+        parts = [_count(len(self._programs), "program")]
+        if self._eager:
+            parts.append(f"{_count(len(self._eager), 'reason')} to run eagerly")
+        return ", ".join(parts)
+
     def _log(self, lines: list[str]) -> None:
         if "capture" in config.log:
             text = "".join(f"capture: {self.name}: {line}\n" for line in lines)
@@ -80,8 +89,9 @@ class Explanation:
         for number, program in enumerate(self._programs.values(), 1):
             lines.extend(_program_lines(number, program))
         lines.extend(self._eager or ())
-        if not lines:
-            lines = ["not called yet"]
+        if not self._programs:
+            what = "no call was captured" if lines else "not called yet"
+            lines.append(f"{what}: graph is None and source is empty")
         return "\n".join([f"{self.name}:", *(f"  {line}" for line in lines)])
 
     __repr__ = __str__
@@ -94,6 +104,10 @@ def _program_lines(number: int, program: _Program) -> list[str]:
         f"program {number}: captured {_count(len(graph.nodes), 'operator')} of "
         f"{names}; {_count(program.guards, 'guard')}; target {_target(program)}"
     ]
+    kernels = program.compiled.source.kernels
+    if kernels:
+        launched = _listed(list(kernels))
+        lines.append(f"  {_count(len(kernels), 'kernel')} for the device: {launched}")
     lines += [f"  made because {reason}" for reason in program.reasons[:_MAX_LINES]]
     places = dict.fromkeys(str(c.location or "?") for c in graph.checks)
     for place in places:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Mapping
 from types import FunctionType, MethodType
 from typing import Any, final
@@ -21,10 +20,11 @@ from tracegrad.captured.runner import FAILED, Left
 from tracegrad.captured.specialization import Specialization
 from tracegrad.compiler import DerivedProgram, compile_graph
 from tracegrad.config import config
-from tracegrad.dispatch.state import thread
+from tracegrad.dispatch.state import no_autocast, thread
 from tracegrad.dtypes import get_default_dtype
 from tracegrad.errors import CaptureError, NumberNeededError
 from tracegrad.ir.graph import Graph
+from tracegrad.location import warn
 
 # Beyond this many programs, or kinds of calls that run eagerly, nothing is recorded.
 MAX_SPECIALIZATIONS = 16
@@ -49,6 +49,17 @@ _OF_FUNCTIONS = frozenset({"__defaults__", "__kwdefaults__"})
 Mode = tuple[Any, ...]
 
 
+def current_mode() -> Mode:
+    """Return what of this thread's modes programs depend on."""
+    autocast = thread.autocast
+    return (
+        thread.grad_enabled,
+        get_default_dtype(),
+        thread.inference,
+        None if autocast is None else autocast.key,
+    )
+
+
 @final
 class CapturedFunction:
     """What `trace` returns: callable like the function, and open to look into.
@@ -59,9 +70,10 @@ class CapturedFunction:
         The user's function.
     specializations : list of Specialization
     graph : Graph or None
-        Of the last call that ran a program.
+        Of the last call that ran a program, or was recorded for one; None before any
+        such call, and where calls run eagerly. `explain()` says why.
     source : str
-        The emitted text of that program.
+        The emitted text of that program; empty where `graph` is None.
     """
 
     def __init__(
@@ -85,7 +97,7 @@ class CapturedFunction:
         """Call the function: a program where one fits, else a recorded eager call."""
         if thread.recorder is not None or thread.transforms or thread.anomaly:
             return self.eager(*args, **kwargs)
-        mode = thread.grad_enabled, get_default_dtype(), thread.inference
+        mode = current_mode()
         left: dict[int, Any] = {}
         for specialization in self.specializations:
             if specialization.mode != mode:
@@ -173,7 +185,7 @@ class CapturedFunction:
         CaptureError
             If the function does something to other objects, which can't be undone.
         """
-        mode = thread.grad_enabled, get_default_dtype(), thread.inference
+        mode = current_mode()
         journal = Journal()
         try:
             recording = record_call(
@@ -194,7 +206,9 @@ class CapturedFunction:
             return
         assert recording.graph is not None
         try:
-            specialization = self._specialized(recording, recording.graph, mode)
+            # The graph has its casts; the rules of derivatives choose no dtypes.
+            with no_autocast():
+                specialization = self._specialized(recording, recording.graph, mode)
         except NumberNeededError:
             self._changes.fix(recording.numbers)
             return
@@ -231,7 +245,7 @@ class CapturedFunction:
         said = f"it could not be compiled: {type(error).__name__}: {error}"
         if not self._has_warned:
             self._has_warned = True
-            warnings.warn(f"{_name_of(self.eager)} runs eagerly, {said}", stacklevel=6)
+            warn(f"{_name_of(self.eager)} runs eagerly, {said}")
         self._stay_eager(recording, mode, said)
 
     # -- what it looks like -----------------------------------------------------------
@@ -258,9 +272,19 @@ class CapturedFunction:
             return self.eager.__qualname__
         return CapturedFunction, (self.eager, self.target, self.strict)
 
+    def __repr__(self) -> str:
+        """Say what it is and how far it got; the rest is in `explain()`."""
+        return (
+            f"<captured function {_name_of(self.eager)}: {self._explanation.summary()}>"
+        )
+
     @property
     def graph(self) -> Graph | None:
-        """The graph of the last call that was captured."""
+        """The graph of the last call that was captured, None if none was.
+
+        There is none before the first call, nor where calls run eagerly: print
+        ``explain()`` to see why.
+        """
         return None if self._last is None else self._last.graph
 
     @property
@@ -270,7 +294,7 @@ class CapturedFunction:
 
     @property
     def source(self) -> str:
-        """The emitted text of the last call's program; empty if there is none."""
+        """The emitted text of the last call's program, empty where `graph` is None."""
         return "" if self._last is None else self._last.compiled.source.text
 
     def explain(self) -> Explanation:

@@ -8,6 +8,7 @@ from tracegrad.capture.session import LeafInput
 from tracegrad.capture.tape import Standing, standing_of, view_standing
 from tracegrad.captured.guards import LeafGuard
 from tracegrad.dispatch.entry import INFERENCE, LeafEntry
+from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.tensor import Tensor
 
 
@@ -16,6 +17,15 @@ def leaf_guard(leaf: LeafInput) -> LeafGuard:
     if leaf.standing is not None:
         return _tensor_guard(leaf, leaf.standing)
     kind = type(leaf.example)
+    if isinstance(leaf.example, Generator):
+        engine = leaf.example.engine
+        return LeafGuard(
+            leaf.path,
+            "{x}.__class__ is {0} and {x}.engine.__class__ is {1}",
+            (kind, type(engine)),
+            f"a generator of {engine.name}",
+            location=leaf.location,
+        )
     return LeafGuard(
         leaf.path,
         "{x}.__class__ is {0}",
@@ -39,6 +49,8 @@ def _tensor_guard(leaf: LeafInput, standing: Standing) -> LeafGuard:
     else:
         parts.append("{5}({x}) == {6}")
         constants += [view_standing, standing.view]
+    parts.append(f"{{a}}.__class__ is {{{len(constants)}}}")
+    constants.append(standing.memory)
     template, old = " and ".join(parts), str(standing)
     return LeafGuard(
         leaf.path,

@@ -118,7 +118,7 @@ def _of_check(check: Any) -> str:
     return f"the value that is taken from a tensor at {check.location} is another one"
 
 
-_MODES = ("gradients on", "default dtype", "inference mode")
+_MODES = ("gradients on", "default dtype", "inference mode", "autocast")
 
 
 def _of_mode(before: tuple[Any, ...], now: tuple[Any, ...]) -> str:

@@ -41,6 +41,12 @@ class Specialization:
         How many calls it served.
     run_source : str
         The text of what runs the program.
+    matches : callable
+        ``matches(function, args, kwargs)``: the leaves if the call is one the program
+        was made for, else None.
+    run : callable
+        ``run(leaves)`` runs the program, commits, and returns what the user's function
+        would; or a `Left`, or `FAILED`. All that can fail comes before the commit.
     """
 
     def __init__(
@@ -84,7 +90,7 @@ class Specialization:
         numbers = [LeafGuard(path, number=True) for path in recording.numbers]
         # Shared memory is nobody's business where nothing is written.
         apart = bool(self._written) and not self._pattern
-        self._shares = bool(self._written) and bool(self._pattern)
+        shares = bool(self._written) and bool(self._pattern)
         self.guards = CompiledGuards.compile(
             recording.reads.guards, [*map(leaf_guard, outside), *numbers], apart=apart
         )
@@ -97,30 +103,29 @@ class Specialization:
             None if derived is None else self._put_on_tape,
             self._add_views if has_views else None,
         ).compile()
+        # Without a frame between, where there is nothing to do.
+        self.matches = self._with_same_sharing if shares else self.check
+        self.run = self._locked if states else self._run
         _refuse_lost_gradients(recording, derived)
 
-    def matches(
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{v.name}: {v.spec}" for v in self.graph.inputs)
+        return (
+            f"<specialization {self.graph.name}({inputs}): "
+            f"{len(self.graph.nodes)} operators, {self.guards.count} guards, "
+            f"{self.hits} hits>"
+        )
+
+    def _with_same_sharing(
         self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[Any, ...] | None:
-        """Return the leaves if the call is one the program was made for."""
         leaves = self.check(function, args, kwargs)
-        if leaves is None or not self._shares:
-            return leaves
+        if leaves is None:
+            return None
         tensors = [leaves[i] for i in self._tensor_leaves]
         return leaves if _sharing(tensors) == self._pattern else None
 
-    def run(self, leaves: tuple[Any, ...]) -> Any:
-        """Run the program, commit, and return what the user's function would.
-
-        Everything that can fail happens before the commit.
-
-        Returns
-        -------
-        object
-            Or a `Left`, or `FAILED`.
-        """
-        if not self._drawn_from:
-            return self._run(leaves)
+    def _locked(self, leaves: tuple[Any, ...]) -> Any:
         with contextlib.ExitStack() as stack:
             for i in self._drawn_from:
                 stack.enter_context(leaves[i].lock)

@@ -12,9 +12,10 @@ from typing import Any, final
 import numpy as np
 
 import tracegrad
-from tracegrad.dispatch.operator import OpDef
-from tracegrad.dispatch.tensor import wrap
+from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, OpDef
+from tracegrad.dispatch.tensor import Tensor, wrap
 from tracegrad.dtypes import DType, bool_, complex64, float32, int64
+from tracegrad.nn import functional
 
 _KINDS = {"bool": bool_, "int": int64, "float": float32, "complex": complex64}
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(tracegrad.__file__)))
@@ -61,10 +62,21 @@ def describe(operator: OpDef) -> Row:
         signature_text(operator.signature),
         ", ".join(accepted_kinds(operator)),
         gradient_of(operator),
-        f"{operator.name}_" if operator.inplace else "",
+        f"{operator.name}_" if hasattr(Tensor, f"{operator.name}_") else "",
         fusion_role(operator),
         summary_of(operator.function),
     )
+
+
+def forms_of(name: str) -> list[str]:
+    """Return all forms in which users find an operator or a function of that name."""
+    operator = OPERATORS.get(name)
+    public = name in FUNCTIONS or (operator is not None and operator.public)
+    forms = [f"tracegrad.{name}"] if public else []
+    forms += [f"Tensor.{n}" for n in (name, f"{name}_") if hasattr(Tensor, n)]
+    if name in functional.__all__:
+        forms.append(f"nn.functional.{name}")
+    return [*forms, "in graphs"] if operator is not None else forms
 
 
 def summary_of(function: Callable[..., Any]) -> str:

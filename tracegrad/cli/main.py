@@ -36,6 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CommandError as error:
         sys.stderr.write(f"tracegrad: {error}\n")
         return _MISTAKE
+    except MemoryError as error:
+        wanted = f": {error}" if str(error) else ""
+        sys.stderr.write(f"tracegrad: there is not enough memory for that{wanted}\n")
+        return _MISTAKE
     except KeyboardInterrupt:
         return _INTERRUPTED
     return status

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tracegrad.cli.describe import describe, place_of, signature_text
+from tracegrad.cli.describe import describe, forms_of, place_of, signature_text
 from tracegrad.cli.output import table, write
 from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, FunctionDef, OpDef
 from tracegrad.dispatch.rules import Rule
@@ -48,15 +48,25 @@ def run_show(options: argparse.Namespace) -> int:
         If there is none of that name.
     """
     name = options.name
-    if name in OPERATORS:
-        write("\n".join(_shown(OPERATORS[name])), None)
-    elif name in FUNCTIONS:
-        write("\n".join(_shown_function(FUNCTIONS[name])), None)
-    else:
+    if name not in OPERATORS and name not in FUNCTIONS:
         near = difflib.get_close_matches(name, [*OPERATORS, *FUNCTIONS], n=1)
         meant = f"; did you mean {near[0]!r}?" if near else ""
         raise CommandError(f"there is no operator {name!r}{meant}")
+    write("\n".join(_all_of(name)), None)
     return 0
+
+
+def _all_of(name: str) -> Iterator[str]:
+    """Describe what has a name: a function, an operator, or one that chooses one."""
+    if name in FUNCTIONS:
+        yield from _shown_function(FUNCTIONS[name])
+    if name not in OPERATORS:
+        return
+    if name in FUNCTIONS:
+        yield ""
+        yield "The operator of that name, which the function chooses:"
+        yield ""
+    yield from _shown(OPERATORS[name])
 
 
 def _shown(operator: OpDef) -> Iterator[str]:
@@ -67,7 +77,8 @@ def _shown(operator: OpDef) -> Iterator[str]:
     yield ""
     yield f"family: {row.family}"
     yield f"defined at: {place_of(operator.function)}"
-    yield f"forms: {', '.join(_forms(operator))}"
+    if operator.name not in FUNCTIONS:
+        yield f"forms: {', '.join(forms_of(operator.name))}"
     if row.dtypes:
         yield f"dtypes: {row.dtypes}"
     yield f"properties: {', '.join(_properties(operator)) or 'none'}"
@@ -78,16 +89,6 @@ def _shown(operator: OpDef) -> Iterator[str]:
     if operator.linear_in:
         yield f"linear in: {', '.join(operator.linear_in)}"
     yield from _kernels(operator)
-
-
-def _forms(operator: OpDef) -> Iterator[str]:
-    if operator.public:
-        yield f"tracegrad.{operator.name}"
-    if operator.method and operator.operands and operator.operands[0].kind == "tensor":
-        yield f"Tensor.{operator.name}"
-    if operator.inplace:
-        yield f"Tensor.{operator.name}_"
-    yield "in graphs"
 
 
 def _properties(operator: OpDef) -> Iterator[str]:
@@ -147,3 +148,4 @@ def _shown_function(definition: FunctionDef) -> Iterator[str]:
     yield inspect.getdoc(function) or ""
     yield ""
     yield f"a function that chooses among operators, {place_of(function)}"
+    yield f"forms: {', '.join(forms_of(definition.name))}"

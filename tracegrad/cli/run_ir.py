@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import zipfile
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,14 @@ def add_parser(commands: Any) -> None:
         help="arrays named as the inputs; random ones from a fixed seed if left out",
     )
     parser.add_argument(
+        "--import",
+        metavar="MODULE",
+        dest="modules",
+        action="append",
+        default=[],
+        help="import a module first: one that defines the graph's custom operators",
+    )
+    parser.add_argument(
         "-o", metavar="FILE", dest="output", help="save the results as .npz, by name"
     )
     parser.set_defaults(run=run)
@@ -57,6 +67,8 @@ def run(options: argparse.Namespace) -> int:
     CommandError
         If a file is not there or not what it should be, or the graph can't run.
     """
+    for module in options.modules:
+        _import(module)
     graph = read_graph(options.file)
     given = None if options.inputs is None else _read_arrays(options.inputs)
     inputs = _inputs(graph, given, options.inputs)
@@ -66,6 +78,17 @@ def run(options: argparse.Namespace) -> int:
     except TracegradError as error:
         raise CommandError(f"{options.file}: running it failed: {error}") from error
     return _report(graph, expected, compiled, options.output)
+
+
+def _import(module: str) -> None:
+    """Import what defines the custom operators of a graph."""
+    sys.path.insert(0, "")
+    try:
+        import_module(module)
+    except ImportError as error:
+        raise CommandError(f"can't import {module}: {error}") from error
+    finally:
+        sys.path.remove("")
 
 
 def read_graph(file: str) -> Graph:
@@ -129,7 +152,7 @@ def _input(
 ) -> Any:
     spec = value.spec
     if isinstance(spec, StateSpec):
-        return Generator().manual_seed(_SEED)
+        return Generator(spec.device).manual_seed(_SEED)
     if isinstance(spec, ScalarSpec):
         return _SCALARS[spec.kind] if given is None else given[value.name].item()
     sizes = tuple(s for s in spec.shape if isinstance(s, int))

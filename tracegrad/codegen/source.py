@@ -28,6 +28,8 @@ class Source:
         What the text's names mean besides NumPy: draw routines, error classes.
     lines : tuple of (int, str)
         For lines of the text, the user's place they compute.
+    kernels : tuple of str
+        The functions for a device that it launches, in order; one may come twice.
     """
 
     language: str
@@ -37,3 +39,4 @@ class Source:
     constants: dict[str, Any] = field(default_factory=dict)
     names: dict[str, Callable[..., Any]] = field(default_factory=dict)
     lines: tuple[tuple[int, str], ...] = ()
+    kernels: tuple[str, ...] = ()

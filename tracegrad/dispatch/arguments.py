@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from tracegrad.dispatch.argument_errors import (
+    fits,
+    given_twice,
+    kind_of,
+    missing,
+    too_many,
+    unexpected,
+    wrong_type,
+)
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import AttributeDef, OpDef, OperandDef, own_name
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import dtype_given
-from tracegrad.errors import ArgumentTypeError, TracegradError
+from tracegrad.errors import TracegradError
 
 _EMPTY = inspect.Parameter.empty
+_SEQUENCE = "a sequence of Tensors"
 _NUMBERS = (bool, int, float, complex)
 
 
@@ -35,7 +44,9 @@ def parse(
         as_operand(operator, p, _take(operator, given, p)) for p in operator.operands
     )
     attributes = {
-        p.name: _as_attribute(operator, p, _take(operator, given, p))
+        p.name: as_attribute(operator, p, given[p.name])
+        if p.name in given
+        else _take(operator, given, p)
         for p in operator.attributes
     }
     canonical = operator.facts.get("canonical")
@@ -66,15 +77,13 @@ def _by_name(
             break
     left = list(rest)
     if left:
-        raise ArgumentTypeError(
-            f"{operator.name}() takes {len(names)} positional arguments, "
-            f"{len(args)} were given"
-        )
+        raise too_many(operator.name, operator.signature, len(names), len(args))
     for written, value in kwargs.items():
         name = own_name(written, operator.signature.parameters)
-        if name in given or not _knows(operator, name):
-            what = "twice" if name in given else f"a value for {name!r} it has not"
-            raise ArgumentTypeError(f"{operator.name}() was given {what}: {name}")
+        if name in given:
+            raise given_twice(operator.name, operator.signature, name)
+        if name not in operator.signature.parameters:
+            raise unexpected(operator.name, operator.signature, written)
         given[name] = value
     return given
 
@@ -87,10 +96,6 @@ def _positional_names(operator: OpDef) -> list[tuple[str, bool]]:
         for p in operator.signature.parameters.values()
         if p.kind is not kinds.KEYWORD_ONLY
     ]
-
-
-def _knows(operator: OpDef, name: str) -> bool:
-    return name in operator.signature.parameters
 
 
 def _collapsed(values: tuple[Any, ...]) -> Any:
@@ -109,7 +114,7 @@ def _take(
         return parameter.default
     if isinstance(parameter, AttributeDef) and parameter.variadic:
         return ()
-    raise ArgumentTypeError(f"{operator.name}() misses the argument {parameter.name!r}")
+    raise missing(operator.name, operator.signature, given)
 
 
 def as_operand(operator: OpDef, parameter: OperandDef, value: Any) -> Any:
@@ -118,7 +123,7 @@ def as_operand(operator: OpDef, parameter: OperandDef, value: Any) -> Any:
         return _as_tensors(operator, parameter, value)
     if parameter.kind == "state":
         if not isinstance(value, Generator):
-            raise _wrong(operator, parameter, "a Generator", value)
+            raise wrong_type(operator.name, parameter.name, "a Generator", value)
         return value
     if isinstance(value, Tensor):
         return value
@@ -131,66 +136,45 @@ def as_operand(operator: OpDef, parameter: OperandDef, value: Any) -> Any:
             return value
     if value is None and parameter.kind == "optional":
         return None
-    raise _wrong(operator, parameter, "a Tensor", value)
+    raise wrong_type(operator.name, parameter.name, "a Tensor", value)
 
 
 def _as_tensors(operator: OpDef, parameter: OperandDef, value: Any) -> Any:
-    if isinstance(value, Tensor):
-        value = tuple(value)
     if not isinstance(value, Sequence):
-        raise _wrong(operator, parameter, "a sequence of Tensors", value)
+        raise wrong_type(operator.name, parameter.name, _SEQUENCE, value)
     for item in value:
         if not isinstance(item, Tensor):
-            raise _wrong(operator, parameter, "a sequence of Tensors", item)
+            raise wrong_type(operator.name, parameter.name, _SEQUENCE, item)
     return tuple(value)
 
 
-def _as_attribute(operator: OpDef, parameter: AttributeDef, value: Any) -> Any:
-    """Return an attribute's value, hashable, where its annotation allows it."""
+def as_attribute(operator: OpDef, parameter: AttributeDef, value: Any) -> Any:
+    """Return an attribute's value, hashable, of the type that its annotation states.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is of another type.
+    """
     value = hashable(value)
-    kind = _kind_of(parameter.annotation)
-    if kind == "dtype":
+    kind = kind_of(parameter.annotation)
+    if parameter.variadic and kind == "int":
+        kind = "integers"
+    if kind is None:
+        return value
+    if kind == "dtype" and (value is not None or "None" in parameter.annotation):
         return dtype_given(value, f"{operator.name}(): argument {parameter.name!r}")
-    if kind == "integers" and _has_non_integer(value):
-        raise ArgumentTypeError(
-            f"{operator.name}(): argument {parameter.name!r} must be "
-            f"{parameter.annotation}, not {value!r}"
-        )
+    if kind == "dtype" or not fits(kind, value, parameter.annotation):
+        raise wrong_type(operator.name, parameter.name, parameter.annotation, value)
     return value
-
-
-@functools.cache
-def _kind_of(annotation: str) -> str:
-    words = set(re.findall(r"\w+", annotation))
-    if "DType" in words:
-        return "dtype" if words <= {"DType", "None"} else ""
-    return "integers" if "int" in words and words <= _INTEGER_WORDS else ""
-
-
-_INTEGER_WORDS = {"int", "tuple", "None", "Sequence"}
-
-
-def _has_non_integer(value: Any) -> bool:
-    if value.__class__ is tuple:
-        return any(map(_has_non_integer, value))
-    return isinstance(value, float | complex | str | np.inexact)
-
-
-def _wrong(
-    operator: OpDef, parameter: OperandDef, wanted: str, value: Any
-) -> ArgumentTypeError:
-    return ArgumentTypeError(
-        f"{operator.name}(): argument {parameter.name!r} must be {wanted}, "
-        f"not {type(value).__name__}"
-    )
 
 
 def hashable(value: Any) -> Any:
     """Return an attribute's value with lists as tuples."""
     if isinstance(value, list | tuple):
         return tuple(hashable(v) for v in value)
-    if isinstance(value, np.integer):
-        return int(value)
+    if isinstance(value, np.bool_ | np.number):
+        return value.item()
     if isinstance(value, Tensor) and value.numel() == 1:
         return value.item()
     return value

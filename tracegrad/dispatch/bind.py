@@ -1,7 +1,7 @@
 """The dispatcher: ``bind`` is the only way an operator is applied.
 
-From the outside in: functional transforms, the expansion of composites, the tape,
-the recorder, the backend's kernel. With nothing installed each is one test.
+From the outside in: autocast, functional transforms, the expansion of composites, the
+tape, the recorder, the backend's kernel. With nothing installed each is one test.
 """
 
 from __future__ import annotations
@@ -13,8 +13,18 @@ from typing import Any
 import numpy as np
 
 from tracegrad.config import config
-from tracegrad.device import CPU, NUMPY, Backend, Device, backend_of
+from tracegrad.device import (
+    CPU,
+    NUMPY,
+    Backend,
+    Device,
+    backend_of,
+    is_array,
+    on_device,
+)
 from tracegrad.dispatch.entry import ResultEdge, SavedTensor, TapeEntry, hooks_of
+from tracegrad.dispatch.extents import may_share_memory
+from tracegrad.dispatch.foreign import ForeignArray, MissingError
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.state import (
@@ -52,8 +62,11 @@ def bind(
     -------
     Tensor or tuple of Tensor
     """
-    if installed.busy and thread.transforms:
-        return _through_transforms(operator, tuple(operands), attributes)
+    if installed.busy:
+        if thread.autocast is not None:
+            return thread.autocast.bind(operator, operands, attributes)
+        if thread.transforms:
+            return _through_transforms(operator, tuple(operands), attributes)
     if operator.body is not None:
         return _bind_composite(operator, operands, attributes)
     return bind_tape(operator, operands, attributes)
@@ -85,15 +98,7 @@ def _bind_composite(
         return _bind_with_rule(operator, operands, attributes)
     recorder = thread.recorder
     if recorder is None or tracked:
-        before = thread.scope
-        thread.scope = before or operator.name
-        try:
-            return body(*operands, **attributes)
-        except TracegradError as error:
-            error.within(operator.name)
-            raise
-        finally:
-            thread.scope = before
+        return expand(operator, operands, attributes)
 
     def run(given: Sequence[Any]) -> Any:
         try:
@@ -103,6 +108,20 @@ def _bind_composite(
             raise
 
     return recorder.record(operator, operands, attributes, run)
+
+
+def expand(operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    """Run the body of a composite, whose operators are bound one by one."""
+    assert operator.body is not None
+    before = thread.scope
+    thread.scope = before or operator.name
+    try:
+        return operator.body(*operands, **attributes)
+    except TracegradError as error:
+        error.within(operator.name)
+        raise
+    finally:
+        thread.scope = before
 
 
 def _bind_with_rule(
@@ -115,7 +134,9 @@ def _bind_with_rule(
         result = _bind_composite(operator, operands, attributes)
     finally:
         set_grad_enabled(before)
-    _attach(operator, operands, attributes, edges, result)
+    attach(operator, operands, attributes, edges, result)
+    if installed.learning and thread.lesson is not None:
+        thread.lesson.attach(operator, operands, attributes, result)
     return result
 
 
@@ -138,7 +159,9 @@ def bind_tape(
     if operator.is_view:
         link_views(operator, operands[0], attributes, result)
     if edges is not None:
-        _attach(operator, operands, attributes, edges, result)
+        attach(operator, operands, attributes, edges, result)
+    if installed.learning and thread.lesson is not None:
+        thread.lesson.note(operator, operands, attributes, result)
     return result
 
 
@@ -167,7 +190,7 @@ def _bind_recorded(
 # -- the tape -------------------------------------------------------------------
 
 
-def _attach(
+def attach(
     operator: OpDef,
     operands: Sequence[Any],
     attributes: dict[str, Any],
@@ -253,14 +276,32 @@ def link_views(
             continue
         step = (operator, attributes, index)
         tensor._view = View(base, (*path, step), base._node, origin)
+        if isinstance(tensor._array, ForeignArray):
+            _follow(tensor._array, source._array, step)
         tensor._counter = version
+
+
+def _follow(view: ForeignArray, source: ForeignArray, step: Any) -> None:
+    """Let another library's array stand for a part of the one it was made of."""
+    operator, attributes, index = step
+
+    def part(xp: Any, array: Any) -> Any:
+        found = operator.kernel(xp, array, **attributes)
+        return found[index] if found.__class__ in (tuple, list) else found
+
+    if view is not source:
+        view.follow(source, part)
 
 
 def _shares(tensor: Tensor, source: Tensor) -> bool:
     a, b = tensor._array, source._array
-    if a.__class__ is not np.ndarray:
+    if not hasattr(a, "itemsize") or not hasattr(b, "itemsize"):
+        # On the meta device, or an example inside vmap.
         return True
-    return a.size == 0 or np.may_share_memory(a, b)
+    if isinstance(a, ForeignArray):
+        # It is about to follow the other.
+        return True
+    return a.size == 0 or may_share_memory(a, b)
 
 
 # -- kernels --------------------------------------------------------------------
@@ -276,11 +317,21 @@ def run_kernel(
         return _run_meta(operator, operands, attributes)
     if config.log:
         _log(operator, device)
-    backend = NUMPY if device is CPU else backend_of(device.type)
+    backend = NUMPY
+    if device is not CPU:
+        backend = backend_of(device.type)
+        arrays = [_uploaded(array, device) for array in arrays]
     value = _run_checked(operator, backend, operands, arrays, attributes)
     if value.__class__ is tuple or value.__class__ is list:
         return tuple([wrap(_as_array(v, backend)) for v in value])
     return wrap(_as_array(value, backend))
+
+
+def _uploaded(array: Any, device: Device) -> Any:
+    """Return an operand on the device; only one without dimensions is elsewhere."""
+    if array.__class__ is list:
+        return [_uploaded(part, device) for part in array]
+    return on_device(array, device) if array.__class__ is np.ndarray else array
 
 
 def _run_checked(
@@ -292,6 +343,10 @@ def _run_checked(
 ) -> Any:
     kernel = operator.kernel
     assert kernel is not None, f"{operator.name} has no kernel"
+    if operator.family == "custom":
+        return kernel(backend.namespace, *arrays, **attributes)
+    if backend.foreign:
+        return _run_foreign(operator, backend, operands, arrays, attributes)
     if operator.family != "pointwise":
         _abstract(operator, operands, attributes)
         return backend.run(kernel, backend.namespace, *arrays, **attributes)
@@ -302,6 +357,79 @@ def _run_checked(
     except (ValueError, TypeError, OverflowError):
         _abstract(operator, operands, attributes)
         raise
+
+
+def _run_foreign(
+    operator: OpDef,
+    backend: Backend,
+    operands: Sequence[Any],
+    arrays: list[Any],
+    attributes: dict[str, Any],
+) -> Any:
+    """Run a kernel on another library's arrays, or by NumPy on copies of them."""
+    kernel = operator.kernel
+    assert kernel is not None
+    specs = _abstract(operator, operands, attributes)
+    if operator.facts.get("alias"):
+        return arrays[0]
+    if not operator.is_random and operator.family != "transfer":
+        try:
+            value = kernel(backend.namespace, *arrays, **attributes)
+            found = _as_specified(value, specs, backend)
+            return _own_memory(found, arrays)
+        except TracegradError:
+            raise
+        except Exception as error:
+            _note_host(operator, backend, error)
+    host = [_on_host(array) for array in arrays]
+    value = NUMPY.run(kernel, np, *host, **attributes)
+    if operator.family == "transfer":
+        return value
+    if value.__class__ is tuple or value.__class__ is list:
+        return tuple(_to_foreign(v, backend) for v in value)
+    return _to_foreign(value, backend)
+
+
+def _as_specified(value: Any, specs: Any, backend: Backend) -> Any:
+    """Return what a kernel gave, if its forms are those of abstract evaluation."""
+    several = value.__class__ is tuple or value.__class__ is list
+    values: Any = value if several else (value,)
+    wanted: Any = specs if specs.__class__ is tuple else (specs,)
+    for part, spec in zip(values, wanted, strict=True):
+        if not isinstance(part, backend.array_type):
+            raise MissingError(f"the kernel gave {type(part).__name__}")
+        if part.dtype != spec.dtype.numpy or part.shape != tuple(spec.shape):
+            raise MissingError(
+                f"the library gave {part.dtype}{list(part.shape)}, not {spec}"
+            )
+    return value
+
+
+def _own_memory(value: Any, arrays: list[Any]) -> Any:
+    """Return results that are no operand: a write into one must not reach it."""
+    if value.__class__ is tuple or value.__class__ is list:
+        return tuple(_own_memory(part, arrays) for part in value)
+    if any(value is array for array in arrays):
+        return value.__class__(value.value)
+    return value
+
+
+def _note_host(operator: OpDef, backend: Backend, error: Exception) -> None:
+    if "dispatch" in config.log:
+        sys.stderr.write(
+            f"dispatch: {operator.name} on {backend.name} is computed by NumPy: "
+            f"{type(error).__name__}: {error}\n"
+        )
+
+
+def _on_host(array: Any) -> Any:
+    if array.__class__ is list:
+        return [_on_host(part) for part in array]
+    return np.array(array.host()) if isinstance(array, ForeignArray) else array
+
+
+def _to_foreign(array: Any, backend: Backend) -> Any:
+    return backend.namespace.asarray(np.asarray(array))
 
 
 def _array_of(operand: Any) -> Any:
@@ -333,6 +461,12 @@ def _as_array(value: Any, backend: Backend) -> Any:
 
 
 def _lifted(value: Any, backend: Backend) -> Any:
+    if isinstance(value, Tensor):
+        # A transfer: it is on another device.
+        return value._array
+    if is_array(value):
+        # Copied to another device.
+        return value
     return backend.namespace.asarray(value)
 
 
@@ -408,9 +542,15 @@ def _common_device(
                 "copy one with tensor.to(device) first"
             )
     if device is None:
-        wanted = attributes.get("device", CPU) or CPU
+        wanted = attributes.get("device") or _generators_device(operands)
         return None if wanted.type == "meta" else wanted
     return device
+
+
+def _generators_device(operands: Sequence[Any]) -> Device:
+    """Return where a draw takes place; what has no operands at all is on the CPU."""
+    first = operands[0] if operands else None
+    return first.device if isinstance(first, Generator) else CPU
 
 
 def _check_all_meta(operator: OpDef, operands: Sequence[Any]) -> None:

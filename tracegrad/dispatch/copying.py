@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tracegrad.device import backend_of
+from tracegrad.dispatch.extents import address_of
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.state import thread
 from tracegrad.dispatch.storage import (
-    address_of,
     array_at,
     form_of,
     is_dense,
@@ -25,7 +25,8 @@ from tracegrad.errors import ArgumentTypeError, DTypeError, GradientError
 _OURS = frozenset({"_entry_of_leaf"})
 
 
-def _attributes(tensor: Tensor) -> dict[str, Any]:
+def user_attributes(tensor: Tensor) -> dict[str, Any]:
+    """Return the attributes that the user gave a tensor."""
     return {k: v for k, v in tensor.__dict__.items() if k not in _OURS}
 
 
@@ -44,7 +45,7 @@ def _made(
 
 
 def _copy(self: Tensor) -> Tensor:
-    result = _made(type(self), self._array, False, _attributes(self))
+    result = _made(type(self), self._array, False, user_attributes(self))
     if self._counter is not None or self._view is not None:
         result._counter = version_of(self)
     return result.requires_grad_() if self.requires_grad else result
@@ -72,7 +73,7 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     memo[id(self)] = result
     if self._grad is not None:
         result._grad = copy.deepcopy(self._grad, memo)
-    result.__dict__.update(copy.deepcopy(_attributes(self), memo))
+    result.__dict__.update(copy.deepcopy(user_attributes(self), memo))
     return result
 
 
@@ -99,7 +100,7 @@ def _reduce_ex(self: Tensor, protocol: Any) -> tuple[Any, ...]:
         memory,
         str(self.device),
         self.requires_grad,
-        _attributes(self),
+        user_attributes(self),
     )
     return (_restored, state)
 
@@ -175,7 +176,7 @@ def _dlpack_device(self: Tensor) -> tuple[int, int]:
 _DLPACK_CPU = 1
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def from_dlpack(
     ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 ) -> Any:

@@ -19,6 +19,7 @@ from tracegrad.dispatch.operator import OpDef, Plan
 from tracegrad.dispatch.state import installed, thread
 from tracegrad.dispatch.tensor import Parameter, Tensor, version_of
 from tracegrad.errors import ArgumentTypeError
+from tracegrad.location import publish
 
 _new = object.__new__
 _copy_quiet: Callable[[], contextvars.Context] = _quiet.copy
@@ -32,6 +33,7 @@ def binary(  # noqa: C901 - the common path: tests in the order of their cost
 ) -> Callable[..., Any]:
     """Return the function of two operands that applies `operator`."""
 
+    @OpDef.planned
     def slow(x: Any, y: Any) -> Any:
         return bind(operator, (operand(operator, x), operand(operator, y)))
 
@@ -75,6 +77,7 @@ def binary(  # noqa: C901 - the common path: tests in the order of their cost
             record(operator.plan(mask, tensors), (n, m), x, y, self)
         return self
 
+    publish(call, operator.name, [p.name for p in operator.operands])
     return call
 
 
@@ -115,10 +118,14 @@ _NOTHING: tuple[SavedTensor, ...] = ()
 def unary(operator: OpDef, ufunc: np.ufunc) -> Callable[..., Any]:
     """Return the function of one operand that applies `operator`."""
 
+    @OpDef.planned
+    def slow(x: Any) -> Any:
+        return bind(operator, (operand(operator, x),))
+
     def call(x: Any) -> Any:
         cls = x.__class__
         if installed.busy or (cls is not Tensor and cls is not Parameter):
-            return bind(operator, (operand(operator, x),))
+            return slow(x)
         a = x._array
         d = a.dtype
         n = x._node
@@ -128,7 +135,7 @@ def unary(operator: OpDef, ufunc: np.ufunc) -> Callable[..., Any]:
             or (d is not _F32 and d is not _F64)
             or (v is not None and v.base._node is not v.stamp)
         ):
-            return bind(operator, (x,))
+            return slow(x)
         array = _copy_quiet().run(ufunc, a)
         self = _new(Tensor)
         self._array = array if array.__class__ is _ndarray else np.asarray(array)
@@ -137,6 +144,7 @@ def unary(operator: OpDef, ufunc: np.ufunc) -> Callable[..., Any]:
             record(operator.plan((True,), (True,)), (n,), x, None, self)
         return self
 
+    publish(call, operator.name, [p.name for p in operator.operands])
     return call
 
 

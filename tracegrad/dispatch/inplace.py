@@ -20,8 +20,16 @@ from tracegrad.dispatch.entry import (
     TapeEntry,
     Version,
 )
+from tracegrad.dispatch.extents import address_of, may_share_memory
+from tracegrad.dispatch.foreign import ForeignArray
 from tracegrad.dispatch.operator import OPERATORS, OpDef
-from tracegrad.dispatch.state import install_transforms, no_tape, thread
+from tracegrad.dispatch.state import (
+    install_transforms,
+    installed,
+    no_tape,
+    spoil,
+    thread,
+)
 from tracegrad.dispatch.tensor import (
     ORIGINS,
     Tensor,
@@ -36,6 +44,7 @@ from tracegrad.errors import (
     DTypeError,
     GradientError,
     InplaceError,
+    NoDataError,
     ShapeError,
 )
 from tracegrad.location import here
@@ -57,6 +66,8 @@ def apply_inplace(
     """
     target: Tensor = operands[0]
     name = operator.name + "_"
+    if installed.learning and thread.lesson is not None:
+        thread.lesson.write(operator)
     check_writable(target, name)
     for other in operands[1:]:
         if isinstance(other, Tensor):
@@ -168,11 +179,11 @@ def _check_origin(view: View, name: str) -> None:
 def check_overlap(target: Tensor, other: Tensor, name: str) -> None:
     """Refuse an operand that shares a part of the target's memory."""
     a, b = target._array, other._array
-    if a.__class__ is not np.ndarray or b.__class__ is not np.ndarray:
+    if not hasattr(a, "itemsize") or not hasattr(b, "itemsize"):
         return
-    if not np.may_share_memory(a, b) or _same_region(a, b):
+    if not may_share_memory(a, b) or _same_region(a, b):
         return
-    if np.shares_memory(a, b):
+    if a.__class__ is not np.ndarray or np.shares_memory(a, b):
         raise InplaceError(
             f"{name}: the target and an operand overlap in part of their memory; "
             "use operand.clone()"
@@ -181,9 +192,7 @@ def check_overlap(target: Tensor, other: Tensor, name: str) -> None:
 
 def _same_region(a: Any, b: Any) -> bool:
     return bool(
-        a.shape == b.shape
-        and a.strides == b.strides
-        and a.__array_interface__["data"][0] == b.__array_interface__["data"][0]
+        a.shape == b.shape and a.strides == b.strides and address_of(a) == address_of(b)
     )
 
 
@@ -195,6 +204,8 @@ def write(target: Tensor, value: Tensor) -> None:
     InplaceError
         If the tape can't follow; then nothing was written.
     """
+    if installed.learning:
+        spoil()
     if value.dtype is not target.dtype:
         value = bind(OPERATORS["cast"], (value,), {"dtype": target.dtype})
     transforms = thread.transforms
@@ -213,12 +224,16 @@ def _write_memory(target: Tensor, value: Tensor) -> None:
     edge = edge_of(value) if thread.grad_enabled else None
     if edge is not None and target._view is not None:
         _check_origin(target._view, "a write in place")
+    if value.is_meta and not target.is_meta:
+        raise NoDataError("a tensor on the meta device has no data to copy")
     if thread.recorder is not None:
         thread.recorder.write(target, value)
     if thread.grad_enabled:
         _move_on_tape(target, value)
     if target._array.__class__ is np.ndarray:
         np.copyto(target._array, value._array)
+    elif isinstance(target._array, ForeignArray):
+        target._array.write(value._array)
     elif not target.is_meta:
         target._array[...] = value._array
     version = version_of(target)

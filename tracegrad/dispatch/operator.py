@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
+from tracegrad.dispatch.argument_errors import RAW, explained, given_twice
 from tracegrad.dispatch.rules import GIVEN_NAMES, Rule, rule_names
 from tracegrad.errors import ArgumentTypeError
+from tracegrad.location import is_published, know, publish
 
 # How an annotation of the defining function is read.
 _OPERAND_KINDS = {
@@ -118,8 +120,10 @@ class OpDef:
         # Filled by the dispatcher: the Python function that users call.
         self.call: Callable[..., Any] = function
 
-    # Set by the dispatcher: apply(operator, operands, attributes).
+    # Set by the dispatcher: apply(operator, operands, attributes), and the decorator
+    # of functions whose calls are planned.
     apply: Callable[..., Any]
+    planned: Callable[[Callable[..., Any]], Callable[..., Any]]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply the operator through the dispatcher."""
@@ -195,7 +199,9 @@ class OpDef:
             for i, operand in enumerate(self.operands)
             if operand.name in named and is_tensor[i]
         )
-        results = (0,) if "out" in named else ()
+        results: tuple[int, ...] = (0,) if "out" in named else ()
+        if "outs" in named:
+            results = tuple(range(self.facts["results"]))
         reads = tuple(
             tuple(self._read(name, saved) for name in rule.names) for _, rule in steps
         )
@@ -208,6 +214,8 @@ class OpDef:
             return "given", name
         if name == "out":
             return "saved", len(saved)
+        if name == "outs":
+            return "results", len(saved)
         index = self.operand_index.get(name)
         if index is not None:
             return (
@@ -258,6 +266,7 @@ def register(operator: OpDef) -> OpDef:
     if operator.name in OPERATORS:
         raise ArgumentTypeError(f"an operator named {operator.name!r} is already there")
     OPERATORS[operator.name] = operator
+    know(operator.name)
     return operator
 
 
@@ -289,35 +298,101 @@ def own_name(written: str, parameters: Collection[str]) -> str:
     return found if found in parameters else written
 
 
-def _taking_numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function`, taking ``axis=`` where it has a parameter ``dim``."""
-    parameters = inspect.signature(function).parameters
-    if not _NUMPY_NAMES.keys().isdisjoint(parameters) or "dim" not in parameters:
-        return function
+def public_form(
+    function: Callable[..., Any],
+    name: str,
+    signature: inspect.Signature | None = None,
+) -> Callable[..., Any]:
+    """Return `function` as users call it, under a name.
+
+    It takes ``axis=`` where it has a parameter ``dim``, and what Python raises in it
+    for an argument of a wrong type says which argument that is.
+    """
+    own = inspect.signature(function) if signature is None else signature
+    parameters = own.parameters
+    takes_axis = _NUMPY_NAMES.keys().isdisjoint(parameters) and "dim" in parameters
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        for written in _NUMPY_NAMES.keys() & kwargs.keys():
-            name = own_name(written, parameters)
-            if name in kwargs and name != written:
-                raise ArgumentTypeError(
-                    f"{function.__name__}() was given {name} twice, once as {written}"
-                )
-            kwargs[name] = kwargs.pop(written)
-        return function(*args, **kwargs)
+        try:
+            if kwargs and takes_axis:
+                kwargs = _own_names(kwargs, name, own)
+            return function(*args, **kwargs)
+        except RAW as error:
+            said = explained(name, own, args, kwargs, error)
+            if said is error:
+                raise
+            raise said from error
 
+    publish(call, name)
     return call
 
 
+def _own_names(
+    given: dict[str, Any], function: str, signature: inspect.Signature
+) -> dict[str, Any]:
+    """Return arguments by PyTorch's names where NumPy's were given."""
+    found: dict[str, Any] = {}
+    for written, value in given.items():
+        name = own_name(written, signature.parameters)
+        if name in found or (name != written and name in given):
+            raise given_twice(function, signature, name)
+        found[name] = value
+    return found
+
+
 def public_function(
-    method: bool = True, name: str = ""
+    method: bool = True, name: str = "", *, by_data: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Enter a function in the public surface (decorator)."""
+    """Enter a function in the public surface (decorator).
+
+    Parameters
+    ----------
+    method : bool
+        Whether it is a method of Tensor too.
+    name : str
+        What it is called, if not as the function.
+    by_data : bool
+        Whether what it applies depends on data that it reads itself, or on the state
+        of a generator: then calls are never planned (`tracegrad.dispatch.plans`).
+    """
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         called = name or function.__name__
-        taking = _taking_numpy_names(function)
-        FUNCTIONS[called] = FunctionDef(called, taking, method)
+        publish(function, called)
+        form = public_form(function, called)
+        if not by_data:
+            form = OpDef.planned(form)
+        FUNCTIONS[called] = FunctionDef(called, form, method)
         return function
 
     return enter
+
+
+def public_forms(
+    namespace: Mapping[str, Any], names: Iterable[str]
+) -> dict[str, Callable[..., Any]]:
+    """Return functions of a module as users call them, by name."""
+    return {name: _form_of(namespace[name], name) for name in names}
+
+
+def publish_module(namespace: dict[str, Any]) -> None:
+    """Replace the public functions that a module defines by their public forms."""
+    names = [
+        name
+        for name, value in namespace.items()
+        if inspect.isfunction(value)
+        and value.__module__ == namespace["__name__"]
+        and not name.startswith("_")
+    ]
+    namespace.update(public_forms(namespace, names))
+
+
+def _form_of(function: Any, name: str) -> Any:
+    if isinstance(function, OpDef):
+        same = function.name == name
+        return function if same else public_form(function.call, name)
+    known = FUNCTIONS.get(name)
+    if known is not None and inspect.unwrap(known.function) is function:
+        return known.function
+    return function if is_published(function) else public_form(function, name)

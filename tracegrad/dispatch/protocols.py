@@ -45,6 +45,12 @@ class Recorder(Protocol):
     def backward(self, edges: Sequence[Any], needed: set[Any] | None) -> None:
         """Note that cotangents are about to flow back from `edges`."""
 
+    def fail(self, reason: str) -> None:
+        """Note why what runs can't be recorded."""
+
+    def vouched(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return `function` as one whose own code need not be recorded."""
+
     def created(self, tensor: Any, how: str) -> None:
         """Note a tensor that was made by other means than an operator."""
 
@@ -70,6 +76,23 @@ class Transform(Protocol):
 
     def call(self, function: Any, args: tuple[Any, ...]) -> Any:
         """Apply a function whose derivative the user wrote (autograd.Function)."""
+
+
+class Autocast(Protocol):
+    """What chooses the dtypes that operators compute in (`tracegrad.amp` installs it).
+
+    Attributes
+    ----------
+    key : hashable
+        What it does: programs captured under it serve where an equal key is installed.
+    """
+
+    key: Any
+
+    def bind(
+        self, operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
+    ) -> Any:
+        """Apply the operator on operands of the dtypes chosen."""
 
 
 @runtime_checkable

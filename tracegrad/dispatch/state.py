@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar, final
 
 if TYPE_CHECKING:
-    from tracegrad.dispatch.protocols import Recorder, Transform
+    from tracegrad.dispatch.lessons import Lesson
+    from tracegrad.dispatch.protocols import Autocast, Recorder, Transform
 
 
 @final
@@ -21,21 +22,31 @@ class Installed:
     Attributes
     ----------
     busy : int
-        Recorders, transforms and overrides in any thread.
+        Recorders, transforms and autocasts in any thread.
     grad_off : int
         Blocks in any thread in which gradients are off.
+    learning : int
+        Calls in any thread that are made the general way and noted.
     """
 
-    __slots__ = ("_lock", "busy", "grad_off")
+    __slots__ = ("_lock", "busy", "grad_off", "learning")
 
     def __init__(self) -> None:
         self.busy = 0
         self.grad_off = 0
+        self.learning = 0
         self._lock = threading.Lock()
 
     def add_busy(self, change: int) -> None:
         """Change the count of installed things."""
         with self._lock:
+            self.busy += change
+
+    def add_learning(self, change: int) -> None:
+        """Change the count of calls that are noted."""
+        with self._lock:
+            self.learning += change
+            # So that nothing takes a shorter way than the one that is noted.
             self.busy += change
 
     def add_grad_off(self, change: int) -> None:
@@ -61,11 +72,15 @@ class ThreadState(threading.local):
         What records the operators of a capture.
     transforms : tuple of Transform
         Functional transforms, outermost first.
+    autocast : Autocast or None
+        What chooses the dtypes that operators compute in.
     scope : str
         The composite that is being expanded.
     anomaly : str
         ``"lines"`` when tape entries note where they were made, ``"nan"`` when
         backward looks for NaN too, else empty.
+    lesson : Lesson or None
+        What notes the operators of a call.
     """
 
     def __init__(self) -> None:
@@ -73,11 +88,20 @@ class ThreadState(threading.local):
         self.inference = False
         self.recorder: Recorder | None = None
         self.transforms: tuple[Transform, ...] = ()
+        self.autocast: Autocast | None = None
         self.scope = ""
         self.anomaly = ""
+        self.lesson: Lesson | None = None
 
 
 thread = ThreadState()
+
+
+def spoil() -> None:
+    """Say that the call being noted does what it may do otherwise the next time."""
+    lesson = thread.lesson
+    if lesson is not None:
+        lesson.spoilt = True
 
 
 def install_recorder(recorder: Recorder | None) -> Recorder | None:
@@ -93,6 +117,14 @@ def install_transforms(transforms: tuple[Transform, ...]) -> tuple[Transform, ..
     before = thread.transforms
     installed.add_busy(len(transforms) - len(before))
     thread.transforms = transforms
+    return before
+
+
+def install_autocast(autocast: Autocast | None) -> Autocast | None:
+    """Install `autocast` in this thread and return the one before."""
+    before = thread.autocast
+    installed.add_busy((autocast is not None) - (before is not None))
+    thread.autocast = autocast
     return before
 
 
@@ -116,6 +148,19 @@ class paused_recorder:  # noqa: N801 - a context manager used like a function
 
     def __exit__(self, *exception: object) -> None:
         install_recorder(self._before)
+
+
+@final
+class no_autocast:  # noqa: N801 - a context manager used like a function
+    """Run a block in which operators compute in the dtypes of their operands."""
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        self._before = install_autocast(None)
+
+    def __exit__(self, *exception: object) -> None:
+        install_autocast(self._before)
 
 
 @final

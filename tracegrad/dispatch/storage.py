@@ -6,6 +6,7 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
+from tracegrad.dispatch.extents import address_of
 from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.errors import ShapeError
 
@@ -21,13 +22,6 @@ def owner_of(array: Any) -> Any:
         if not isinstance(base, type(array)):
             return array
         array = base
-
-
-def address_of(array: Any) -> int:
-    """Return where the first element of an array is."""
-    if isinstance(array, np.ndarray):
-        return int(array.__array_interface__["data"][0])
-    return int(array.data.ptr)
 
 
 # The form of an array: shape, dtype and strides in bytes.

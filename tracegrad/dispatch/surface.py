@@ -6,11 +6,14 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from tracegrad.dispatch.argument_errors import RAW, explained
 from tracegrad.dispatch.arguments import parse
 from tracegrad.dispatch.bind import bind
 from tracegrad.dispatch.inplace import apply_inplace, write_out
 from tracegrad.dispatch.operator import OpDef, register
+from tracegrad.dispatch.plans import planned, planned_inplace
 from tracegrad.dispatch.tensor import Tensor
+from tracegrad.location import publish
 
 
 def define(operator: OpDef, fast: Callable[..., Any] | None = None) -> OpDef:
@@ -37,11 +40,19 @@ def define(operator: OpDef, fast: Callable[..., Any] | None = None) -> OpDef:
 
 def _general_call(operator: OpDef) -> Callable[..., Any]:
     def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        operands, attributes = parse(operator, args, kwargs)
-        result = bind(operator, operands, attributes)
+        try:
+            operands, attributes = parse(operator, args, kwargs)
+            result = bind(operator, operands, attributes)
+        except RAW as error:
+            said = explained(operator.name, operator.signature, args, kwargs, error)
+            if said is error:
+                raise
+            raise said from error
         return result if out is None else write_out(out, result, operator.name)
 
-    return functools.wraps(operator.function)(call)
+    functools.update_wrapper(call, operator.function)
+    publish(call, operator.name)
+    return planned(call)
 
 
 def _with_fast(
@@ -54,14 +65,25 @@ def _with_fast(
             return general(*args, **kwargs)
         return fast(*args)
 
-    return functools.wraps(operator.function)(call)
+    functools.update_wrapper(call, operator.function)
+    publish(call, operator.name)
+    return call
 
 
 def _inplace_method(operator: OpDef) -> Callable[..., Any]:
-    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        operands, attributes = parse(operator, (self, *args), kwargs)
-        return apply_inplace(operator, operands, attributes)
+    name = operator.name + "_"
 
-    method.__name__ = operator.name + "_"
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        try:
+            operands, attributes = parse(operator, (self, *args), kwargs)
+            return apply_inplace(operator, operands, attributes)
+        except RAW as error:
+            given = (self, *args)
+            said = explained(name, operator.signature, given, kwargs, error)
+            if said is error:
+                raise
+            raise said from error
+
+    publish(method, name)
     method.__doc__ = f"Write the result of `{operator.name}` into this tensor."
-    return method
+    return planned_inplace(method)

@@ -6,13 +6,12 @@ is written here is what a tensor is, not what can be computed with it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any, final
 
 import numpy as np
 
-from tracegrad.device import CPU, Device, device_of_array
+from tracegrad.device import CPU, Device, device_of_array, on_host
 from tracegrad.dispatch.entry import (
     INFERENCE,
     Edge,
@@ -21,15 +20,19 @@ from tracegrad.dispatch.entry import (
     Version,
     hooks_of,
 )
-from tracegrad.dispatch.state import paused_recorder, thread
+from tracegrad.dispatch.foreign import ForeignArray
+from tracegrad.dispatch.state import installed, paused_recorder, spoil, thread
 from tracegrad.dtypes import DType, from_numpy_dtype
 from tracegrad.errors import (
     ArgumentTypeError,
+    ConversionError,
     GradientError,
+    IndexRangeError,
     InplaceError,
+    NoDataError,
     ScalarError,
-    ShapeError,
 )
+from tracegrad.location import warn
 from tracegrad.sizes import Size
 from tracegrad.spec import TensorSpec
 
@@ -88,7 +91,6 @@ class Tensor:
 
     # NumPy hands binary operators with an ndarray on the left to us.
     __array_priority__ = 1000
-    __array_ufunc__ = None
 
     _array: Any
     _node: Edge | None
@@ -125,6 +127,16 @@ class Tensor:
         return device_of_array(array)
 
     @property
+    def is_cuda(self) -> bool:
+        """Whether the data lives on a CUDA device."""
+        return self.device.type == "cuda"
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether the data lives on the CPU."""
+        return self.device.type == "cpu"
+
+    @property
     def ndim(self) -> int:
         """The number of dimensions."""
         return int(self._array.ndim)
@@ -135,7 +147,12 @@ class Tensor:
 
     def size(self, dim: int | None = None) -> Any:
         """Return the shape, or the size of one dimension."""
-        return self.shape if dim is None else self.shape[dim]
+        if dim is None:
+            return self.shape
+        try:
+            return self.shape[dim]
+        except (TypeError, IndexError):
+            raise _no_dimension("size", dim, self.ndim) from None
 
     def numel(self) -> int:
         """Return the number of elements."""
@@ -148,7 +165,12 @@ class Tensor:
     def stride(self, dim: int | None = None) -> Any:
         """Return the strides in elements, or that of one dimension."""
         strides = spec_of(self).strides
-        return strides if dim is None else strides[dim]
+        if dim is None:
+            return strides
+        try:
+            return strides[dim]
+        except (TypeError, IndexError):
+            raise _no_dimension("stride", dim, self.ndim) from None
 
     def is_contiguous(self) -> bool:
         """Return whether the elements lie in row-major order without gaps."""
@@ -190,6 +212,8 @@ class Tensor:
         GradientError
             If its dtype is neither floating nor complex, or it is no leaf.
         """
+        if installed.learning:
+            spoil()
         edge = edge_of(self)
         if thread.recorder is not None and requires_grad != (edge is not None):
             thread.recorder.touches(self, "changes the requires_grad")
@@ -259,10 +283,9 @@ class Tensor:
             return found
         grad = self._grad
         if grad is None and not self.is_leaf and not self.retains_grad:
-            warnings.warn(
+            warn(
                 "this tensor is no leaf: its .grad is not filled by backward(); "
                 "call retain_grad() on it first, or read the leaf's",
-                stacklevel=2,
             )
         return grad
 
@@ -296,13 +319,13 @@ class Tensor:
                 f"item() wants one element, this tensor has {self.numel()} "
                 f"(shape {list(self.shape)})"
             )
-        value = host_array(self, "item()").item()
+        value = _copied_to_host(self, "item()").item()
         recorder = thread.recorder
         return value if recorder is None else recorder.took(self, value)
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers."""
-        value = host_array(self, "tolist()").tolist()
+        value = _copied_to_host(self, "tolist()").tolist()
         recorder = thread.recorder
         return value if recorder is None else recorder.took(self, value)
 
@@ -313,13 +336,15 @@ class Tensor:
         ------
         GradientError
             If the tensor requires grad and `force` is not given.
+        ArgumentTypeError
+        If it is on another device and `force` is not given.
         """
         if self.requires_grad and not force:
             raise GradientError(
                 "numpy() on a tensor that requires grad would lose the gradient; "
                 "use tensor.detach().numpy()"
             )
-        array = host_array(self, "numpy()")
+        array = (_copied_to_host if force else host_array)(self, "numpy()")
         recorder = thread.recorder
         return array if recorder is None else recorder.took(self, array)
 
@@ -341,13 +366,16 @@ class Tensor:
         return bool(self.item())
 
     def __int__(self) -> int:
+        _check_convertible(self, "int()")
         return int(self.item())
 
     def __float__(self) -> float:
+        _check_convertible(self, "float()")
         _warn_of_lost_gradient(self)
         return float(self.item())
 
     def __complex__(self) -> complex:
+        _check_convertible(self, "complex()")
         _warn_of_lost_gradient(self)
         return complex(self.item())
 
@@ -385,7 +413,11 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         """Make a parameter that shares the memory of `data`."""
-        source = data if isinstance(data, Tensor) else Tensor([])
+        if data is not None and not isinstance(data, Tensor):
+            raise ArgumentTypeError(
+                f"a Parameter is made of a Tensor, not of {type(data).__name__}"
+            )
+        source = Tensor([]) if data is None else data
         self = wrap(source._array, cls)
         if requires_grad:
             self.requires_grad_()
@@ -517,13 +549,40 @@ def _forget_gradient(tensor: Tensor, edge: Edge | None) -> None:
     tensor._node = None
 
 
+def _no_dimension(name: str, dim: Any, ndim: int) -> Exception:
+    if not hasattr(type(dim), "__index__"):
+        return ArgumentTypeError(
+            f"{name}(): argument 'dim' must be an int or None, not {type(dim).__name__}"
+        )
+    return IndexRangeError(
+        f"{name}: dimension {dim} is out of range for {ndim} dimensions"
+    )
+
+
+def _check_convertible(tensor: Tensor, wanted: str) -> None:
+    if tensor.numel() != 1:
+        raise ConversionError(
+            f"a Python number ({wanted}) is made of one element, this tensor has "
+            f"{tensor.numel()} (shape {list(tensor.shape)})"
+        )
+
+
 def _warn_of_lost_gradient(tensor: Tensor) -> None:
     if tensor.requires_grad:
-        warnings.warn(
+        warn(
             "a tensor that requires grad becomes a Python number and loses its "
             "gradient; use tensor.detach() or tensor.item() to say so",
-            stacklevel=3,
         )
+
+
+def _copied_to_host(tensor: Tensor, wanted: str) -> Any:
+    """Return the data as a NumPy array, a copy if it is on another device."""
+    if tensor.is_meta:
+        return host_array(tensor, wanted)
+    if installed.learning:
+        spoil()
+    array = tensor._array
+    return array.host() if isinstance(array, ForeignArray) else on_host(array)
 
 
 def host_array(tensor: Tensor, wanted: str) -> Any:
@@ -531,16 +590,23 @@ def host_array(tensor: Tensor, wanted: str) -> Any:
 
     Raises
     ------
-    ShapeError
+    NoDataError
         On the meta device, where there is no data.
+    ArgumentTypeError
+        If the data is on another device.
     """
+    if installed.learning:
+        spoil()
     array = tensor._array
     if isinstance(array, np.ndarray):
         return array
     if tensor.is_meta:
-        raise ShapeError(f"{wanted}: a tensor on the meta device has no data")
+        raise NoDataError(f"{wanted}: a tensor on the meta device has no data")
+    if isinstance(array, ForeignArray) and wanted != "numpy()":
+        return array.host()
     raise ArgumentTypeError(
-        f"{wanted}: the data is on {tensor.device}; copy it with tensor.cpu() first"
+        f"{wanted}: the data is on {tensor.device}, which NumPy can't read; copy it "
+        "with tensor.cpu() first"
     )
 
 

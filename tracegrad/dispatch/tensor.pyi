@@ -1,6 +1,7 @@
 """Written by tools/generate.py, which see; not by hand."""
 
 import builtins
+import numpy as np
 from collections.abc import Callable, Iterator, Sequence
 from tracegrad.device import Device
 from tracegrad.dispatch.entry import Edge, Node, ResultEdge, Version
@@ -49,6 +50,12 @@ class Tensor:
     @property
     def device(self) -> Device:
         """Where the data lives."""
+    @property
+    def is_cuda(self) -> builtins.bool:
+        """Whether the data lives on a CUDA device."""
+    @property
+    def is_cpu(self) -> builtins.bool:
+        """Whether the data lives on the CPU."""
     @property
     def ndim(self) -> builtins.int:
         """The number of dimensions."""
@@ -127,6 +134,26 @@ class Tensor:
     def __abs__(self) -> Tensor: ...
     def __add__(self, other: Tensor | complex) -> Tensor: ...
     def __and__(self, other: Tensor | complex) -> Tensor: ...
+    def __array_function__(
+        self,
+        function: Any,
+        types: Any,
+        args: Any,
+        kwargs: Any,
+    ) -> Any:
+        """Apply another NumPy function to tensors (NEP 18)."""
+    def __array_namespace__(self, *, api_version: str | None = ...) -> object:
+        """Return the namespace of the Python array API standard for this tensor."""
+    def __array_ufunc__(
+        self,
+        ufunc: np.ufunc,
+        method: str,
+        *inputs: Any,
+        **kwargs: Any,
+    ) -> Any:
+        """Apply a NumPy ufunc to tensors (NEP 13)."""
+    def __contains__(self, element: Any) -> builtins.bool:
+        """Return whether any element equals `element`, which broadcasts."""
     def __copy__(self) -> Tensor: ...
     def __deepcopy__(self, memo: dict[builtins.int, Any]) -> Tensor:
         """Return a copy; tensors that share memory share it in the copy too."""
@@ -548,7 +575,7 @@ class Tensor:
         """Return the complex conjugate, always in new memory."""
     def contiguous(self, memory_format: MemoryFormat = ...) -> Tensor:
         """Return `input` itself if its elements lie in the order asked for, else a copy."""
-    def copy_(self, src: Tensor, non_blocking: builtins.bool = ...) -> Tensor:
+    def copy_(self, src: Any, non_blocking: builtins.bool = ...) -> Tensor:
         """Write the elements of `src` into this tensor, and return it."""
     def copysign(self, other: Tensor | complex) -> Tensor:
         """Elements of `input` with the signs of `other`."""
@@ -823,10 +850,6 @@ class Tensor:
     def is_conj(self) -> builtins.bool:
         """Return False: conjugation is computed, not noted."""
     @property
-    def is_cpu(self) -> Any: ...
-    @property
-    def is_cuda(self) -> Any: ...
-    @property
     def is_mkldnn(self) -> Any: ...
     @property
     def is_mps(self) -> Any: ...
@@ -922,11 +945,7 @@ class Tensor:
         """Logarithm to base 2 of each element."""
     def log_(self) -> Tensor:
         """Natural logarithm of each element."""
-    def log_softmax(
-        self,
-        dim: builtins.int | None = ...,
-        dtype: DType | None = ...,
-    ) -> Tensor:
+    def log_softmax(self, dim: builtins.int, dtype: DType | None = ...) -> Tensor:
         """Logarithm of the softmax along a dimension, exact where that is tiny."""
     def logaddexp(self, other: Tensor | complex) -> Tensor:
         """Logarithm of the sum of the exponentials of two tensors."""
@@ -1347,11 +1366,7 @@ class Tensor:
         """Hyperbolic sine of each element."""
     def sinh_(self) -> Tensor:
         """Hyperbolic sine of each element."""
-    def softmax(
-        self,
-        dim: builtins.int | None = ...,
-        dtype: DType | None = ...,
-    ) -> Tensor:
+    def softmax(self, dim: builtins.int, dtype: DType | None = ...) -> Tensor:
         """Exponentials along a dimension, scaled to sum 1."""
     def sort(
         self,
@@ -1588,7 +1603,14 @@ def move_retained(
 
 def _forget_gradient(tensor: Tensor, edge: Node | ResultEdge | None) -> None: ...
 
+def _no_dimension(name: str, dim: Any, ndim: builtins.int) -> Exception: ...
+
+def _check_convertible(tensor: Tensor, wanted: str) -> None: ...
+
 def _warn_of_lost_gradient(tensor: Tensor) -> None: ...
+
+def _copied_to_host(tensor: Tensor, wanted: str) -> Any:
+    """Return the data as a NumPy array, a copy if it is on another device."""
 
 def host_array(tensor: Tensor, wanted: str) -> Any:
     """Return the data as a NumPy array."""

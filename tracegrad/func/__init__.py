@@ -2,7 +2,7 @@
 
 from tracegrad.func.forward import jvp
 from tracegrad.func.jacobians import hessian, jacfwd, jacrev
-from tracegrad.func.reverse import grad, grad_and_value, vjp
+from tracegrad.func.reverse import grad, grad_and_value, value_and_grad, vjp
 from tracegrad.func.stateless import functional_call
 from tracegrad.func.vmap import vmap
 
@@ -14,6 +14,7 @@ __all__ = [
     "jacfwd",
     "jacrev",
     "jvp",
+    "value_and_grad",
     "vjp",
     "vmap",
 ]

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, final
 
+import numpy as np
+
 from tracegrad.autograd.engine import Pass, entries_leading_to
 from tracegrad.autograd.forward import fresh
 from tracegrad.autograd.function import Function
@@ -191,6 +193,16 @@ class ReverseTransform(LevelTransform):
         return found
 
 
+def as_primals(leaves: Sequence[Any]) -> list[Any]:
+    """Return what is differentiated by, NumPy's arrays and numbers as tensors."""
+    return [
+        Tensor.from_numpy(np.array(leaf))  # type: ignore[attr-defined]
+        if isinstance(leaf, np.ndarray | np.inexact)
+        else leaf
+        for leaf in leaves
+    ]
+
+
 def _kept(operand: Any) -> Any:
     if isinstance(operand, tuple):
         return tuple(map(_kept, operand))
@@ -231,6 +243,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """
     level = ReverseTransform()
     leaves, build = flatten(primals)
+    leaves = as_primals(leaves)
     marked, entries = level.inputs_of(leaves)
     with level.recording():
         result = func(*build(marked))
@@ -292,6 +305,7 @@ def grad_and_value(
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         chosen = chosen_arguments(args, argnums)
         leaves, build = flatten(chosen)
+        leaves = as_primals(leaves)
         level = ReverseTransform()
         marked, entries = level.inputs_of(leaves)
         with level.recording():
@@ -386,5 +400,29 @@ def grad(
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         found, value = both(*args, **kwargs)
         return (found, value[1]) if has_aux else found
+
+    return wrapped
+
+
+def value_and_grad(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """Return a function that gives the value of `func` and its gradient.
+
+    As `grad_and_value`, in the order of JAX.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tracegrad as tg
+    >>> tg.value_and_grad(lambda x: np.sum(np.tanh(x) ** 2))(np.zeros(2))
+    (tensor(0., dtype=tracegrad.float64), tensor([0., 0.], dtype=tracegrad.float64))
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        found, value = both(*args, **kwargs)
+        return value, found
 
     return wrapped

@@ -55,7 +55,8 @@ def result_specs(
     else:
         found = operator.abstract(*specs, **attributes)
     results = found if isinstance(found, tuple) else (found,)
-    return (*results, StateSpec()) if operator.is_random else results
+    # What random operators take first is the state.
+    return (*results, specs[0]) if operator.is_random else results
 
 
 def _spec_of(operand: Operand) -> Any:
@@ -140,7 +141,9 @@ class GraphBuilder:
 
 
 def _default_hint(operator: OpDef, spec: Spec) -> str:
-    return "rng" if isinstance(spec, StateSpec) else operator.name
+    if isinstance(spec, StateSpec):
+        return "rng"
+    return operator.name.rpartition("::")[2]
 
 
 def substituted(operand: Operand, replaced: Mapping[Value, Value]) -> Any:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tracegrad.device import on_device
 from tracegrad.dispatch.bind import bind
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.tensor import wrap
 from tracegrad.errors import ArgumentError
-from tracegrad.ir.graph import Graph, Node, Operand, Value
-from tracegrad.spec import StateSpec
+from tracegrad.ir.graph import Constant, Graph, Node, Operand, Value
+from tracegrad.spec import StateSpec, TensorSpec
 
 
 def interpret(graph: Graph, *inputs: Any) -> tuple[Any, ...]:
@@ -43,10 +44,16 @@ def interpret_all(graph: Graph, inputs: Sequence[Any]) -> dict[Value, Any]:
     for value, given in zip(graph.inputs, inputs, strict=True):
         values[value] = _own_state(given)
     for constant in graph.constants:
-        values[constant.value] = wrap(constant.array)
+        values[constant.value] = wrap(_placed(constant))
     for node in graph.nodes:
         _run(node, values)
     return values
+
+
+def _placed(constant: Constant) -> Any:
+    spec = constant.value.spec
+    assert isinstance(spec, TensorSpec)
+    return on_device(constant.array, spec.device)
 
 
 def _own_state(given: Any) -> Any:

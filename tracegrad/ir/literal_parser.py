@@ -24,7 +24,7 @@ from tracegrad.sizes import Dimension, Shape, numel, parse_size
 from tracegrad.spec import ScalarSpec, Spec, StateSpec, TensorSpec
 
 _SCALARS = ("bool", "int", "float", "complex")
-_ENGINES = ("mt19937",)
+_ENGINES = ("mt19937", "philox")
 # A symbolic size is a sum of products; nothing else may reach `parse_size`.
 _SIZE_SYMBOLS = ("+", "*", "//", "-", "(", ")")
 SubGraphParser = Callable[[], Any]
@@ -107,7 +107,7 @@ def _device(cursor: Cursor, token: Token) -> Device:
     try:
         kind = device(token.text).type
     except DeviceError as error:
-        cursor.fail(str(error), token)
+        cursor.fail(str(error.args[0]), token)
     return Device(kind, index)
 
 

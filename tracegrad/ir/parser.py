@@ -60,7 +60,7 @@ from tracegrad.ir.literal_parser import (
     parse_spec,
 )
 from tracegrad.ir.tokens import Cursor, Token
-from tracegrad.ir.verifier import verify
+from tracegrad.ir.verifier import verify_parsed
 from tracegrad.location import Location
 from tracegrad.spec import TensorSpec
 
@@ -96,7 +96,7 @@ def parse(text: str) -> Graph:
     cursor.skip_newlines()
     if cursor.token.kind != "end":
         cursor.expected("nothing after the graph")
-    verify(graph)
+    verify_parsed(graph, cursor.lines)
     return graph
 
 
@@ -116,6 +116,7 @@ class _GraphParser:
         """Return the graph that begins here."""
         cursor = self._cursor
         cursor.skip_newlines()
+        first = cursor.line
         cursor.expect("graph")
         name = cursor.take_name("the graph's name")
         inputs = self._inputs()
@@ -123,10 +124,11 @@ class _GraphParser:
         self._end_of_line()
         while not cursor.at("return"):
             self._statement()
+        last = cursor.line
         cursor.take()
         outputs = self._outputs()
         cursor.expect("}", " after the outputs")
-        return Graph(
+        graph = Graph(
             name,
             inputs,
             tuple(self._nodes),
@@ -135,6 +137,8 @@ class _GraphParser:
             tuple(self._checks),
             tuple(self._writes),
         )
+        cursor.lines |= {id(graph): first, id(graph.outputs): last}
+        return graph
 
     def _inputs(self) -> tuple[Value, ...]:
         cursor = self._cursor
@@ -163,26 +167,29 @@ class _GraphParser:
     # -- statements ------------------------------------------------------------
 
     def _statement(self) -> None:
-        token = self._cursor.token
+        token, line = self._cursor.token, self._cursor.line
         read = _STATEMENTS.get(token.text if token.kind == "word" else "")
         if read is not None:
             self._cursor.take()
-            read(self)
+            made: object = read(self)
         elif token.kind == "value" or token.text == "(":
-            self._node()
+            made = self._node()
         else:
             self._cursor.expected("a statement or 'return'")
+        self._cursor.lines[id(made)] = line
 
-    def _constant(self) -> None:
+    def _constant(self) -> Constant:
         value = self._definition()
         self._cursor.expect("=")
         if not isinstance(value.spec, TensorSpec):
             self._cursor.fail(f"a constant is a tensor, {value} is {value.spec}")
         array = parse_elements(self._cursor, value.spec)
-        self._constants.append(Constant(value, array))
+        constant = Constant(value, array)
+        self._constants.append(constant)
         self._end_of_line()
+        return constant
 
-    def _node(self) -> None:
+    def _node(self) -> Node:
         definitions = self._results()
         self._cursor.expect("=")
         operator = self._operator()
@@ -192,6 +199,7 @@ class _GraphParser:
         location, scope = self._end_of_line(location=True, scope=True)
         node = Node(operator, inputs, attributes, results, location, scope)
         self._nodes.append(node)
+        return node
 
     def _results(self) -> list[Value]:
         if self._cursor.accept("("):
@@ -260,30 +268,37 @@ class _GraphParser:
     def _sub_graph(self) -> Graph:
         return _GraphParser(self._cursor).parse()
 
-    def _check(self) -> None:
+    def _check(self) -> Check:
         value = self._use()
         self._cursor.expect("==")
         expected = parse_literal(self._cursor, self._sub_graph)
-        self._checks.append(Check(value, expected, self._location()))
+        check = Check(value, expected, self._location())
+        self._checks.append(check)
+        return check
 
-    def _write(self) -> None:
+    def _write(self) -> WriteBack:
         target, value = self._target(), self._use()
         self._cursor.expect("bumps")
         bumps = parse_integer(self._cursor)
         write = WriteStorage(target, value, bumps, self._location())
         self._writes.append(write)
+        return write
 
-    def _bind(self) -> None:
+    def _bind(self) -> WriteBack:
         target = self._use()
         self._cursor.expect(".")
         self._cursor.expect("grad")
         self._cursor.expect("<-")
         value = None if self._cursor.accept("None") else self._use()
-        self._writes.append(BindGrad(target, value, self._location()))
+        bound = BindGrad(target, value, self._location())
+        self._writes.append(bound)
+        return bound
 
-    def _state(self) -> None:
+    def _state(self) -> WriteBack:
         target, value = self._target(), self._use()
-        self._writes.append(WriteState(target, value, self._location()))
+        written = WriteState(target, value, self._location())
+        self._writes.append(written)
+        return written
 
     def _target(self) -> Value:
         target = self._use()

@@ -19,7 +19,8 @@ _KINDS = {
     "value": rf"%(?:[A-Za-z_][A-Za-z0-9_]*|{_STRING})",
     "bits": r"0x[0-9a-fA-F]+(?![0-9a-zA-Z_])",
     "number": r"-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?(?![0-9a-zA-Z_])",
-    "word": IDENTIFIER,
+    # The name of a custom operator has its namespace in front.
+    "word": rf"{IDENTIFIER}(?:::{IDENTIFIER})?",
     "symbol": r"<-|==|//|[()\[\]{},:=.@<>*+-]",
 }
 _TOKEN = re.compile("|".join(f"(?P<{k}>{p})" for k, p in _KINDS.items()), re.ASCII)
@@ -93,6 +94,18 @@ class Cursor:
         self.text = text
         self._tokens = tokens_of(text)
         self._next = 0
+        # By identity, where what was read begins: the verifier's lines.
+        self.lines: dict[int, int] = {}
+        # Up to where lines were counted, and how many there are.
+        self._counted = (0, 1)
+
+    @property
+    def line(self) -> int:
+        """The line of the next token, from 1."""
+        start, line = self._counted
+        line += self.text.count("\n", start, self.token.start)
+        self._counted = self.token.start, line
+        return line
 
     @property
     def token(self) -> Token:

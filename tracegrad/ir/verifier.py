@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn, cast, final
 
 from tracegrad.device import Device, device_of_array
@@ -42,7 +42,25 @@ def verify(graph: Graph) -> None:
     VerifyError
         At the first rule that is broken, with the graph, the node and its location.
     """
-    _Verifier(graph).run()
+    _Verifier(graph, {}).run()
+
+
+def verify_parsed(graph: Graph, lines: Mapping[int, int]) -> None:
+    """Do as `verify` for a graph that was read from a text.
+
+    Parameters
+    ----------
+    graph : Graph
+    lines : mapping from identity to line
+        Where the graph, its constants, nodes, checks and writes, and its tuple of
+        outputs begin; of the graphs inside it too.
+
+    Raises
+    ------
+    VerifyError
+        As `verify`, with the line.
+    """
+    _Verifier(graph, lines).run()
 
 
 def same_layout(a: Spec, b: Spec) -> bool:
@@ -67,8 +85,11 @@ def _steps(spec: TensorSpec) -> list[Any]:
 class _Verifier:
     """Walks one graph and remembers what it defined."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, lines: Mapping[int, int]) -> None:
         self._graph = graph
+        self._lines = lines
+        # What is looked at: the graph's head, or a statement.
+        self._at: object = graph
         self._defined: dict[str, Value] = {}
         self._used_states: set[Value] = set()
         self._node_at: Node | None = None
@@ -79,21 +100,27 @@ class _Verifier:
         for value in graph.inputs:
             self._define(value)
         for constant in graph.constants:
+            self._at = constant
             self._constant(constant)
         for node in graph.nodes:
-            self._node_at = node
+            self._at = self._node_at = node
             self._node(node)
         self._node_at = None
         for check in graph.checks:
+            self._at = check
             self._check(check)
         for write in graph.writes:
+            self._at = write
             self._write(write)
+        self._at = graph.outputs
         for value in graph.outputs:
             self._use(value, "an output")
 
     def _fail(self, message: str) -> NoReturn:
         where = "" if self._node_at is None else f" in {_shown(self._node_at)}"
-        raise VerifyError(f"graph {self._graph.name}: {message}{where}")
+        line = self._lines.get(id(self._at))
+        place = "" if line is None else f" (line {line} of the text)"
+        raise VerifyError(f"graph {self._graph.name}: {message}{where}{place}")
 
     # -- definitions and uses --------------------------------------------------
 
@@ -190,7 +217,7 @@ class _Verifier:
                 f"not a {type(value).__name__}"
             )
         if isinstance(value, Graph):
-            verify(value)
+            verify_parsed(value, self._lines)
 
     def _results(self, node: Node) -> None:
         specs = self._abstract(node)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS
+from tracegrad.dispatch.operator import public_forms as _public_forms
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import NotSupportedError
 from tracegrad.nn.old_reductions import taking_old_names as _taking_old_names
@@ -27,6 +28,7 @@ from tracegrad.ops.dropout import (
 from tracegrad.ops.einsum import bilinear
 from tracegrad.ops.embedding import embedding as _rows
 from tracegrad.ops.embedding import one_hot
+from tracegrad.ops.implicit_dims import log_softmax, softmax, softmin
 from tracegrad.ops.max_pooling import (
     adaptive_max_pool1d,
     adaptive_max_pool2d,
@@ -81,9 +83,6 @@ glu = _public("glu")
 prelu = _public("prelu")
 sigmoid = _public("sigmoid")
 tanh = _public("tanh")
-softmax = _public("softmax")
-log_softmax = _public("log_softmax")
-softmin = _public("softmin")
 mse_loss = _public("mse_loss")
 l1_loss = _public("l1_loss")
 smooth_l1_loss = _public("smooth_l1_loss")
@@ -249,6 +248,8 @@ __all__ = [
     "unfold",
 ]
 
+# The modules of operators export what they call themselves, without words for users.
+globals().update(_public_forms(globals(), __all__))
 _WITH_OLD_NAMES = (
     "binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss "
     "cross_entropy hinge_embedding_loss kl_div l1_loss margin_ranking_loss mse_loss "

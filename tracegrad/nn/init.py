@@ -7,8 +7,9 @@ from typing import Any
 
 from tracegrad import no_grad
 from tracegrad.dispatch.generator import Generator
+from tracegrad.dispatch.operator import publish_module as _publish_module
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentError, ShapeError
+from tracegrad.errors import ArgumentError, ArgumentValueError, ShapeError
 from tracegrad.ops.creation import empty_like
 from tracegrad.ops.drawing import randperm
 from tracegrad.ops.selection import where
@@ -60,7 +61,7 @@ def fans_of(tensor: Tensor) -> tuple[int, int]:
         If the weight has fewer than two dimensions.
     """
     if tensor.ndim < 2:
-        raise ShapeError(
+        raise ArgumentValueError(
             "fan in and fan out need a weight of at least two dimensions, "
             f"not {tensor.ndim}"
         )
@@ -294,3 +295,6 @@ def sparse_(
             order: Any = randperm(rows)
             tensor[order[:count], column] = 0  # type: ignore[index]
     return tensor
+
+
+_publish_module(globals())

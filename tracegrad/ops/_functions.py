@@ -12,12 +12,15 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from tracegrad.dispatch.argument_errors import RAW, explained
+from tracegrad.dispatch.arguments import parse
 from tracegrad.dispatch.bind import NO_ATTRIBUTES, bind
 from tracegrad.dispatch.fast import operand
 from tracegrad.dispatch.inplace import apply_inplace, write_out
-from tracegrad.dispatch.operator import OpDef, public_function
+from tracegrad.dispatch.operator import FUNCTIONS, FunctionDef, OpDef, public_form
+from tracegrad.dispatch.plans import planned_inplace
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentTypeError
+from tracegrad.location import publish
 
 
 class Choice(NamedTuple):
@@ -62,7 +65,10 @@ def choosing(
     """
 
     def enter(choose: Chooser) -> Chooser:
-        public_function(method, name)(_function(choose, name))
+        function = _function(choose, name)
+        if "dim" in inspect.signature(choose).parameters:
+            function = public_form(function, name)
+        FUNCTIONS[name] = FunctionDef(name, OpDef.planned(function), method)
         if inplace:
             METHODS[name + "_"] = _inplace(choose, name)
         return choose
@@ -71,51 +77,46 @@ def choosing(
 
 
 def _function(choose: Chooser, name: str) -> Callable[..., Any]:
+    signature = inspect.signature(choose)
+
     def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        result = _chosen(choose, name, args, kwargs).apply()
+        try:
+            result = choose(*args, **kwargs).apply()
+        except RAW as error:
+            said = explained(name, signature, args, kwargs, error)
+            if said is error:
+                raise
+            raise said from error
         return result if out is None else write_out(out, result, name)
 
     return _documented(call, choose, name)
 
 
 def _inplace(choose: Chooser, name: str) -> Callable[..., Any]:
+    called = name + "_"
+    signature = inspect.signature(choose)
+
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        choice = _chosen(choose, name, (self, *args), kwargs)
-        return apply_inplace(choice.operator, choice.checked(), choice.attributes)
+        try:
+            choice = choose(self, *args, **kwargs)
+            return apply_inplace(choice.operator, choice.checked(), choice.attributes)
+        except RAW as error:
+            said = explained(called, signature, (self, *args), kwargs, error)
+            if said is error:
+                raise
+            raise said from error
 
-    method.__name__ = method.__qualname__ = name + "_"
+    publish(method, called)
     method.__doc__ = f"Write the result of `{name}` into this tensor."
-    return method
-
-
-def _chosen(
-    choose: Chooser, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Choice:
-    try:
-        return choose(*args, **kwargs)
-    except TypeError as error:
-        if isinstance(error, ArgumentTypeError) or not _is_call_error(
-            choose, args, kwargs
-        ):
-            raise
-        raise ArgumentTypeError(f"{name}(): {error}") from None
-
-
-def _is_call_error(
-    choose: Chooser, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> bool:
-    try:
-        inspect.signature(choose).bind(*args, **kwargs)
-    except TypeError:
-        return True
-    return False
+    return planned_inplace(method)
 
 
 def _documented(
     call: Callable[..., Any], choose: Chooser, name: str
 ) -> Callable[..., Any]:
     functools.update_wrapper(call, choose)
-    call.__name__ = call.__qualname__ = name
+    publish(call, name)
+    publish(choose, name)
     signature = inspect.signature(choose)
     out = inspect.Parameter(
         "out", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Tensor | None"
@@ -130,7 +131,8 @@ def method(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a function the method `name` of Tensor, and no function (decorator)."""
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        METHODS[name] = function
+        publish(function, name)
+        METHODS[name] = OpDef.planned(function)
         return function
 
     return enter
@@ -143,9 +145,13 @@ def aliases(**operators: OpDef) -> None:
 
 
 def _choice_of(operator: OpDef) -> Chooser:
+    count = len(operator.operands)
+
     @functools.wraps(operator.function)
-    def choose(*operands: Any) -> Choice:
-        return Choice(operator, operands)
+    def choose(*args: Any, **kwargs: Any) -> Choice:
+        if kwargs or len(args) != count:
+            return Choice(operator, *parse(operator, args, kwargs))
+        return Choice(operator, args)
 
     choose.__doc__ = (
         f"{operator.doc.splitlines()[0]}\n\nA second name of `{operator.name}`."

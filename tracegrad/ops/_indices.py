@@ -51,11 +51,11 @@ def check_integers(name: str, index: TensorSpec) -> None:
 
     Raises
     ------
-    IndexRangeError
-        As PyTorch raises an IndexError.
+    ElementIndexError
+        As PyTorch raises a RuntimeError, or an IndexError, by the operator.
     """
     if index.dtype.name not in ("int64", "int32"):
-        raise IndexRangeError(
+        raise ElementIndexError(
             f"{name}: an index must be int64 or int32, not {index.dtype.name}"
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from tracegrad.dispatch.inplace import (
     check_writable,
     write,
 )
+from tracegrad.dispatch.operator import public_form
 from tracegrad.dispatch.tensor import Tensor
 
 
@@ -31,6 +33,6 @@ def inplace_form(function: Callable[..., Any], name: str) -> None:
         write(self, value)
         return self
 
-    method.__name__ = called
     method.__doc__ = f"Write the result of `{name}` into this tensor."
-    setattr(Tensor, called, method)
+    signature = inspect.signature(function)
+    setattr(Tensor, called, public_form(method, called, signature))

@@ -278,7 +278,7 @@ def tg_complex(np: Any, real: Any, imag: Any) -> Any:
     # The sum has the order of memory that an element-wise result has.
     wide = "complex64" if real.dtype == "float32" else "complex128"
     result = np.asarray(real + imag).astype(wide)
-    result.real, result.imag = real, imag
+    result.real[...], result.imag[...] = real, imag
     return result
 
 

@@ -6,6 +6,7 @@ stated here once; a definition says only what is its own.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,10 +25,15 @@ from tracegrad.dtypes import (
     dtype_of_scalar,
     float16,
     float32,
+    float64,
     from_numpy_dtype,
     get_default_dtype,
 )
-from tracegrad.errors import DivisionError, DTypeError, ShapeError
+from tracegrad.errors import (
+    DivisionError,
+    ShapeError,
+    UnsupportedDTypeError,
+)
 from tracegrad.ops._c_helpers import C_HELPERS
 from tracegrad.ops._numpy_helpers import HELPERS, helper_source
 from tracegrad.ops._promotion import Promotion, Typed, Types, arithmetic, comparing
@@ -137,7 +143,7 @@ class Pointwise:
         computed = compute_dtype(dtype)
         found = text_for(self.numpy, computed)
         if found is None:
-            raise DTypeError(f"not defined for {dtype.name}")
+            raise UnsupportedDTypeError(f"not defined for {dtype.name}")
         for name, texts in self.numpy_zero.items():
             if operands and is_plus_zero(operands[self.names.index(name)]):
                 found = text_for(_by_class(texts), computed) or found
@@ -202,6 +208,8 @@ class _Call:
     result : DType
     stored : dtype
         NumPy's of the result.
+    dtype : DType
+        What the last operand is computed in.
     """
 
     function: Callable[..., Any]
@@ -209,6 +217,7 @@ class _Call:
     casts: tuple[DType | None, ...]
     result: DType
     stored: Any
+    dtype: DType
 
 
 def _make_kernel(name: str, facts: Pointwise) -> Callable[..., Any]:
@@ -239,6 +248,57 @@ def _make_kernel(name: str, facts: Pointwise) -> Callable[..., Any]:
     return kernel
 
 
+def _make_lean(name: str, facts: Pointwise) -> Callable[..., Any]:
+    """Return what gives the expression alone, for operands that need no more."""
+
+    def lean(
+        arrays: tuple[Any, ...], attributes: dict[str, Any]
+    ) -> Callable[..., Any] | None:
+        call = _resolved(name, facts, arrays, attributes.get("dtype"))
+        if call.check is not None or not all(map(_is_easy, arrays, call.casts)):
+            return None
+        text = facts.text(call.dtype, arrays)
+        ufunc = single_ufunc(text, facts.names) if not attributes else None
+        function = ufunc or functools.partial(call.function, np, **attributes)
+        casts = tuple(
+            None if d is None or _is_number(a) else d.numpy
+            for a, d in zip(arrays, call.casts, strict=True)
+        )
+        if any(d is not None for d in casts):
+            function = _casting(function, casts)
+        with np.errstate(all="ignore"):
+            value = np.asarray(function(*arrays))
+        shares = any(value is a for a in arrays)
+        return None if shares or value.dtype != call.stored else function
+
+    return lean
+
+
+def _casting(
+    function: Callable[..., Any], casts: tuple[Any, ...]
+) -> Callable[..., Any]:
+    def run(*arrays: Any) -> Any:
+        pairs = zip(arrays, casts, strict=True)
+        return function(*[a if d is None else a.astype(d) for a, d in pairs])
+
+    return run
+
+
+def _is_number(operand: Any) -> bool:
+    return operand.__class__ is float or operand.__class__ is int
+
+
+def _is_easy(operand: Any, dtype: DType | None) -> bool:
+    """Return whether NumPy alone makes of an operand what the operator does."""
+    if dtype is None:
+        return True
+    if dtype.kind != "float" or dtype.itemsize == 2:
+        return False
+    if isinstance(operand, bool | int | float | complex):
+        return _is_number(operand)
+    return operand.dtype in (float32.numpy, float64.numpy)
+
+
 def _signature(operand: Any) -> Any:
     """Return what the dtypes of a call depend on: a number's class, or two facts."""
     cls = operand.__class__
@@ -257,7 +317,7 @@ def _resolved(
     operand_types, result = facts.types(name, tuple(map(_typed, arrays)), to)
     dtype = operand_types[-1]
     if text_for(facts.numpy, compute_dtype(dtype)) is None:
-        raise DTypeError(f"{name} is not defined for {dtype.name}")
+        raise UnsupportedDTypeError(f"{name} is not defined for {dtype.name}")
     text = facts.text(dtype, arrays)
     failing = text_for(facts.fails, dtype)
     return _Call(
@@ -266,6 +326,7 @@ def _resolved(
         tuple(map(_cast_for, arrays, operand_types)),
         result,
         result.numpy,
+        dtype,
     )
 
 
@@ -378,7 +439,7 @@ def _make_abstract(name: str, facts: Pointwise) -> Callable[..., TensorSpec]:
         to = attributes.get("dtype")
         types, result = facts.types(name, tuple(map(typed_spec, specs)), to)
         if text_for(facts.numpy, compute_dtype(types[-1])) is None:
-            raise DTypeError(f"{name} is not defined for {types[-1].name}")
+            raise UnsupportedDTypeError(f"{name} is not defined for {types[-1].name}")
         tensors = [s for s in specs if isinstance(s, TensorSpec)]
         shape = _broadcast(name, tensors)
         device = tensors[0].device if tensors else None
@@ -394,7 +455,7 @@ def _broadcast(name: str, specs: list[TensorSpec]) -> Any:
     try:
         return broadcast_shapes(*[s.shape for s in specs])
     except ShapeError as error:
-        raise ShapeError(f"{name}: {error}") from None
+        raise ShapeError(f"{name}: {error.args[0]}") from None
 
 
 # -- the decorator --------------------------------------------------------------
@@ -470,6 +531,7 @@ def pointwise(
         )
         operator.facts["pointwise"] = facts
         operator.kernel = _make_kernel(operator.name, facts)
+        operator.facts["lean"] = _make_lean(operator.name, facts)
         operator.abstract = _make_abstract(operator.name, facts)
         return define(operator, _fast_form(operator, facts))
 

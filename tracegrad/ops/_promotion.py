@@ -15,7 +15,7 @@ from tracegrad.dtypes import (
     get_default_dtype,
     result_type_of,
 )
-from tracegrad.errors import DTypeError
+from tracegrad.errors import DTypeError, UnsupportedDTypeError
 
 # An operand as promotion sees it: its dtype, and 2 for a tensor with dimensions,
 # 1 for a 0-dim tensor, 0 for a Python number.
@@ -71,7 +71,9 @@ def integral(name: str, operands: tuple[Typed, ...], _: DType | None) -> Types:
     """Accept integers and bools only."""
     dtype = common(operands)
     if dtype.kind not in ("bool", "int"):
-        raise DTypeError(f"{name} takes integers and bools, not {dtype.name}")
+        raise UnsupportedDTypeError(
+            f"{name} takes integers and bools, not {dtype.name}"
+        )
     return (dtype,) * len(operands), dtype
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
+import numpy as np
+
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.surface import define
 from tracegrad.dtypes import (
@@ -169,6 +171,29 @@ def _make_kernel(name: str, facts: Reduction) -> Callable[..., Any]:
     return kernel
 
 
+def _make_lean(facts: Reduction) -> Callable[..., Any]:
+    """Return what gives the ufunc's reduction alone, for rows that lie in order."""
+    method, _, rest = facts.numpy.partition("(")
+    plain = rest == "{x}, axis={axis}, keepdims={keepdims})"
+
+    def lean(
+        arrays: tuple[Any, ...], attributes: dict[str, Any]
+    ) -> Callable[..., Any] | None:
+        (x,), dim, keepdim = arrays, attributes["dim"], attributes["keepdim"]
+        own = from_numpy_dtype(x.dtype)
+        result = facts.dtype(own, attributes.get("dtype"))
+        ordered = x.flags.c_contiguous and accumulate_dtype(result) is result is own
+        if not plain or not ordered or not method.endswith(".reduce"):
+            return None
+        if facts.takes_columns(x.shape, dim, keepdim, own):
+            return None
+        reduce = getattr(np, method.removeprefix("np.").removesuffix(".reduce")).reduce
+        axis = None if len(dim) == x.ndim else dim
+        return lambda x: reduce(x, axis, None, None, keepdim)
+
+    return lean
+
+
 def _columns_of(name: str, facts: Reduction) -> Callable[..., Any]:
     text = (facts.columns or "None").replace("{x}", "x")
     text = text.replace("{ones}", "np.ones(count, x.dtype)")
@@ -206,6 +231,7 @@ def reduction(
         operator.facts["reduction"] = facts
         operator.facts["canonical"] = _canonical(operator.name)
         operator.kernel = _make_kernel(operator.name, facts)
+        operator.facts["lean"] = _make_lean(facts)
         operator.abstract = _make_abstract(facts)
         return define(operator)
 

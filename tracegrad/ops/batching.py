@@ -357,7 +357,15 @@ def state_rules() -> None:
     """State the rules, once all operators are defined."""
     for name, steps in VIEW_STEPS.items():
         OPERATORS[name].batching(_view_rule(steps))
-    for name in ("marked", "detach", "view_dtype", "graft", "tril", "triu"):
+    for name in (
+        "marked",
+        "detach",
+        "to_device",
+        "view_dtype",
+        "graft",
+        "tril",
+        "triu",
+    ):
         OPERATORS[name].batching(_plainly(OPERATORS[name]))
     OPERATORS["constant_pad"].batching(_plainly(OPERATORS["constant_pad"]))
     for name in ("flip", "roll"):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracegrad.device import Device, backend_of, device
+from tracegrad.device import Device, backend_of, on_device, on_host, resolved
+from tracegrad.dispatch.foreign import to_host
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.rules import identity
 from tracegrad.dispatch.tensor import Tensor, wrap
@@ -25,7 +26,8 @@ from tracegrad.dtypes import (
     int64,
     uint8,
 )
-from tracegrad.errors import ArgumentTypeError, NotSupportedError
+from tracegrad.errors import ArgumentTypeError, NoDataError
+from tracegrad.ops._families import primitive
 from tracegrad.ops._functions import METHODS, method
 from tracegrad.ops._pointwise import fresh, pointwise
 from tracegrad.ops._promotion import Typed, Types, as_it_is
@@ -108,15 +110,52 @@ def as_dtype(x: Tensor, dtype: DType) -> Tensor:
     return x if x.dtype is dtype else cast(x, dtype)
 
 
+def _to_device_kernel(xp: Any, input: Any, device: Device, source: Device) -> Any:
+    if {device.type, source.type} <= {"cpu", "cuda"}:
+        return on_device(on_host(input), device)
+    # A Tensor, for the result is no array of the backend that runs this.
+    return wrap(backend_of(device.type).namespace.array(to_host(input)))
+
+
+def _to_device_text(device: Device, source: Device) -> str:
+    return (
+        "np.asnumpy({input})"
+        if device.type == "cpu"
+        else "np.asarray({input}, order='C')"
+    )
+
+
+@primitive(
+    "transfer",
+    abstract=lambda input, device, source: TensorSpec(
+        input.dtype, input.shape, (), device
+    ),
+    kernel=_to_device_kernel,
+    numpy=_to_device_text,
+    public=False,
+    method=False,
+)
+def to_device(input: Tensor, device: Device, source: Device) -> Tensor:
+    """The same numbers on another device, in row-major order."""
+
+
+to_device.vjp(input=lambda ct, device, source: to_device(ct, source, device)).jvp(
+    input=lambda t, device, source: to_device(t, device, source)
+)
+
+
 def _moved(x: Tensor, target: Device) -> Tensor:
     if target == x.device:
         return x
     if target.type == "meta":
         return wrap(TensorSpec(x.dtype, x._array.shape, (), target))
+    if x.is_meta:
+        raise NoDataError(
+            f"a tensor on the meta device has no data to copy to {target}; make an "
+            "empty one there (Module.to_empty, empty_like)"
+        )
     backend_of(target.type)
-    raise NotSupportedError(
-        f"copying a tensor from {x.device} to {target} is not available yet"
-    )
+    return to_device(x, target, x.device)  # type: ignore[no-any-return]
 
 
 @method("to")
@@ -158,11 +197,9 @@ def to(
                 f"to() takes a dtype, a device or a Tensor, not {type(given).__name__}"
             )
     result = self if dtype is None else as_dtype(self, dtype)
-    result = result if device is None else _moved(result, _device(device))
+    result = result if device is None else _moved(result, resolved(device))
     return clone(result) if copy and result is self else result
 
-
-_device = device
 
 _DTYPE_METHODS = {
     "bool": bool_,

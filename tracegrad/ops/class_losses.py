@@ -152,6 +152,11 @@ def cross_entropy(
     Source: label smoothing: Szegedy et al., "Rethinking the Inception Architecture"
     (2016), section 7.
     """
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise ArgumentValueError(
+            "cross_entropy: label_smoothing must be between 0 and 1, not "
+            f"{label_smoothing}"
+        )
     if target.dtype.kind == "float" and target._array.shape == input._array.shape:
         return _with_probabilities(input, target, weight, reduction, label_smoothing)
     _check_classes("cross_entropy", input, target)

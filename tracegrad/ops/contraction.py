@@ -11,7 +11,12 @@ from tracegrad.dispatch.inplace import write_out
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bfloat16, bool_, float16, from_numpy_dtype
-from tracegrad.errors import ArgumentTypeError, DTypeError, ShapeError
+from tracegrad.errors import (
+    ArgumentTypeError,
+    DTypeError,
+    ShapeError,
+    UnsupportedDTypeError,
+)
 from tracegrad.ops._examples import normals, several
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._pointwise import convert
@@ -40,7 +45,7 @@ def check_one_dtype(name: str, *tensors: Any) -> None:
             "convert one with tensor.to(dtype)"
         )
     if tensors[0].dtype is bool_:
-        raise DTypeError(
+        raise UnsupportedDTypeError(
             f"{name} is not defined for bool; use tensor.to(tracegrad.int64)"
         )
 
@@ -93,6 +98,15 @@ def matrix_product(input: Tensor, other: Tensor) -> Tensor:
 
     Half types are summed in float32.
     """
+
+
+def _lean_product(arrays: Any, attributes: Any) -> Any:
+    a, b = arrays
+    matrices = a.ndim == b.ndim == 2 and a.size and b.size
+    return np.dot if matrices and not half(a) else None
+
+
+matrix_product.facts["lean"] = _lean_product
 
 
 def conjugated(x: Tensor) -> Tensor:

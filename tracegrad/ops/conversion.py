@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracegrad.device import backend_of, device
+from tracegrad.device import backend_of, resolved
 from tracegrad.dispatch import tensor as tensor_module
 from tracegrad.dispatch.entry import INFERENCE
 from tracegrad.dispatch.operator import FUNCTIONS, public_function
@@ -26,6 +26,7 @@ from tracegrad.errors import (
     ArgumentTypeError,
     ArgumentValueError,
     DTypeError,
+    ElementError,
 )
 from tracegrad.ops._pointwise import convert
 from tracegrad.ops.casts import cast
@@ -58,9 +59,8 @@ def _not_numbers(data: Any) -> ArgumentError | ArgumentTypeError:
         if isinstance(leaf, int) and not -(2**63) <= leaf < 2**63:
             return ArgumentValueError(f"{leaf} does not fit an int64")
         if not isinstance(leaf, bool | int | float | complex | np.generic):
-            return ArgumentTypeError(
-                f"a tensor is made of numbers, not of {type(leaf).__name__}"
-            )
+            kind = ArgumentTypeError if isinstance(leaf, str | bytes) else ElementError
+            return kind(f"a tensor is made of numbers, not of {type(leaf).__name__}")
     return ArgumentTypeError(f"a tensor can't be made of {type(data).__name__}")
 
 
@@ -127,7 +127,7 @@ def _inferred_dtype(data: Any, array: Any) -> DType:
 # -- tensor, as_tensor, from_numpy -----------------------------------------------------
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def tensor(
     data: Any,
     *,
@@ -184,7 +184,7 @@ def _created(array: Any, where: Where, how: str) -> Tensor:
 
 
 def _placed(array: Any, where: Where) -> Any:
-    target = None if where is None else device(where)
+    target = None if where is None else resolved(where)
     if target is None or target.type == "cpu":
         return array
     if target.type == "meta":
@@ -192,7 +192,7 @@ def _placed(array: Any, where: Where) -> Any:
     return backend_of(target.type).namespace.asarray(array)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def as_tensor(data: Any, dtype: DType | None = None, device: Where = None) -> Tensor:
     """Make a tensor of `data`, sharing its memory where that is possible.
 
@@ -217,7 +217,7 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Where = None) -> Te
     return tensor(data, dtype=dtype, device=device)  # type: ignore[no-any-return]
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def from_numpy(array: Any) -> Tensor:
     """Make a tensor that shares the memory of `array`.
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from tracegrad.device import CPU, Device, device
+from tracegrad.device import CPU, Device, resolved
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import DType, dtype_of_scalar, float64, get_default_dtype
@@ -22,7 +22,7 @@ Where: TypeAlias = Device | str | None
 
 def device_of(where: Where) -> Device:
     """Return the device called `where`, the CPU for None."""
-    return CPU if where is None else device(where)
+    return CPU if where is None else resolved(where)
 
 
 def shape_of(size: Sequence[Any]) -> Shape:
@@ -39,20 +39,21 @@ def shape_of(size: Sequence[Any]) -> Shape:
 
 
 def _dimension(size: Any) -> Dimension:
-    if isinstance(size, int | SymbolicSize):
-        return size
-    try:
-        return int(size.__index__())
-    except AttributeError:
-        raise ArgumentTypeError(
-            f"a size must be an integer, not {size!r} ({type(size).__name__})"
-        ) from None
+    if size.__class__ is not bool:
+        if isinstance(size, int | SymbolicSize):
+            return size
+        if hasattr(type(size), "__index__"):
+            return int(size.__index__())
+    raise ArgumentTypeError(
+        f"a size must be an integer, not {size!r} ({type(size).__name__})"
+    )
 
 
 # -- full, empty --------------------------------------------------------------------
 
 
-def _check_sizes(name: str, size: Shape) -> None:
+def check_sizes(name: str, size: Shape) -> None:
+    """Refuse a shape with negative sizes."""
     if any(isinstance(s, int) and s < 0 for s in size):
         raise ShapeError(f"{name}: a shape has no negative sizes: {list(size)}")
 
@@ -60,7 +61,7 @@ def _check_sizes(name: str, size: Shape) -> None:
 def _full_abstract(
     size: Shape, fill_value: complex, dtype: DType, device: Device
 ) -> TensorSpec:
-    _check_sizes("full", size)
+    check_sizes("full", size)
     return TensorSpec(dtype, size, (), device)
 
 
@@ -87,7 +88,7 @@ def filled(
 
 
 def _empty_abstract(size: Shape, dtype: DType, device: Device) -> TensorSpec:
-    _check_sizes("empty", size)
+    check_sizes("empty", size)
     return TensorSpec(dtype, size, (), device)
 
 
@@ -298,7 +299,7 @@ def make_like(
 ) -> Tensor:
     """Return a tensor of one number with the shape and the order of `input`."""
     spec = spec_of(input)
-    target = input.device if where is None else device(where)
+    target = input.device if where is None else resolved(where)
     wanted = dtype or input.dtype
     if spec.is_contiguous():
         made = filled(spec.shape, fill_value, wanted, target)
@@ -367,6 +368,10 @@ def full_like(
 def _range_length(start: Any, end: Any, step: Any) -> int:
     if step == 0:
         raise ArgumentValueError("arange: the step can't be 0")
+    if not all(map(math.isfinite, (start, end, step))):
+        raise ArgumentValueError(
+            f"arange: from {start} to {end} with step {step} is no range of numbers"
+        )
     if (end - start) / step < 0:
         raise ArgumentValueError(
             f"arange: from {start} to {end} with step {step} leads away from the end"
@@ -550,7 +555,7 @@ def logspace(
 
 
 def _eye_abstract(n: int, m: int, dtype: DType, device: Device) -> TensorSpec:
-    _check_sizes("eye", (n, m))
+    check_sizes("eye", (n, m))
     return TensorSpec(dtype, (n, m), (), device)
 
 

@@ -6,15 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from tracegrad.device import CPU, Device, device
-from tracegrad.dispatch.generator import Generator, default_generator
+from tracegrad.device import CPU, Device, resolved
+from tracegrad.dispatch.generator import (
+    Generator,
+    default_for,
+    default_generator,
+    seed_all,
+)
 from tracegrad.dispatch.inplace import check_writable, write
 from tracegrad.dispatch.operator import OpDef, public_function
 from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import DType, get_default_dtype, int64
-from tracegrad.errors import ArgumentTypeError, DrawError
+from tracegrad.errors import ArgumentTypeError, DeviceError, DrawError
 from tracegrad.ops.arithmetic import add, mul
-from tracegrad.ops.creation import filled, shape_of
+from tracegrad.ops.creation import check_sizes, filled, shape_of
 from tracegrad.ops.randomness import (
     any_integers,
     bernoulli_draw,
@@ -43,15 +48,45 @@ def _new(
     requires_grad: bool = False,
     **parameters: Any,
 ) -> Tensor:
-    target = CPU if place is None else device(place)
+    check_sizes(operator.name, shape)
+    target = _where(place)
     if target.type == "meta":
         drawn: Tensor = filled(shape, 0, dtype, target)
     else:
-        drawn = operator(generator or default_generator, shape, dtype, **parameters)
+        drawn = operator(_source(generator, target), shape, dtype, **parameters)
+        drawn = _placed(drawn, target)
     return drawn.requires_grad_() if requires_grad else drawn
 
 
-@public_function(method=False)
+def _where(place: Place) -> Device:
+    """Return where a new tensor is to be drawn: on the CPU, if nothing is said."""
+    return CPU if place is None else resolved(place)
+
+
+def _placed(drawn: Tensor, target: Device) -> Tensor:
+    """Return draws on the device that asked for them, which may have no generator."""
+    return drawn if drawn.device == target else drawn.to(target)  # type: ignore[attr-defined, no-any-return]
+
+
+def _source(generator: Generator | None, target: Device) -> Generator:
+    """Return the generator to draw with on a device.
+
+    Raises
+    ------
+    DeviceError
+        If the one that is given draws elsewhere.
+    """
+    if generator is None:
+        return default_for(target)
+    if generator.device != target and "cuda" in (target.type, generator.device.type):
+        raise DeviceError(
+            f"expected a generator on {target}, the tensor's device, but the one that "
+            f"was given is on {generator.device}"
+        )
+    return generator
+
+
+@public_function(method=False, by_data=True)
 def rand(
     *size: Any,
     generator: Generator | None = None,
@@ -80,7 +115,7 @@ def rand(
     return _new(uniform, shape_of(size), dtype, device, generator, requires_grad)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def randn(
     *size: Any,
     generator: Generator | None = None,
@@ -93,7 +128,7 @@ def randn(
     return _new(gaussian, shape_of(size), dtype, device, generator, requires_grad)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def randint(
     low: int,
     high: Any = None,
@@ -131,7 +166,7 @@ def randint(
     return _new(integers, *drawn, low=int(start), high=int(stop))
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def randperm(
     n: int,
     *,
@@ -147,17 +182,15 @@ def randperm(
     DrawError
         If `n` is negative.
     """
-    target = CPU if device is None else _device(device)
+    target = _where(device)
     if target.type == "meta":
         return filled((n,), 0, dtype or int64, target)  # type: ignore[no-any-return]
-    drawn: Tensor = permutation(generator or default_generator, n, dtype or int64)
+    drawn: Tensor = permutation(_source(generator, target), n, dtype or int64)
+    drawn = _placed(drawn, target)
     return drawn.requires_grad_() if requires_grad else drawn
 
 
-_device = device
-
-
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def normal(
     mean: Any,
     std: Any = 1.0,
@@ -196,11 +229,12 @@ def normal(
     if not isinstance(std, Tensor) and std < 0:
         raise DrawError(f"normal: the standard deviation can't be {std}")
     shape = broadcast_shapes(*[x._array.shape for x in tensors])
-    standard = gaussian(generator or default_generator, shape, tensors[0].dtype)
+    source = _source(generator, tensors[0].device)
+    standard = gaussian(source, shape, tensors[0].dtype)
     return add(mul(standard, std), mean)  # type: ignore[no-any-return]
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
@@ -219,7 +253,7 @@ def bernoulli(
     DrawError
         If a probability is not from 0 to 1.
     """
-    generator = generator or default_generator
+    generator = _source(generator, input.device)
     if p is None:
         return bernoulli_each(generator, input.detach(), input.dtype)  # type: ignore[attr-defined, no-any-return]
     return in_memory_order(input, bernoulli_draw, generator, input.dtype, p=float(p))
@@ -249,16 +283,20 @@ def in_memory_order(
     **parameters: Any,
 ) -> Tensor:
     """Draw in the shape of `like`, in the order of its memory, as PyTorch fills it."""
-    generator = generator or default_generator
+    generator = generator or default_for(like.device)
     shape = like._array.shape
     spec = spec_of(like)
+    if like.is_meta:
+        return filled(shape, 0, dtype, like.device)  # type: ignore[no-any-return]
     if operator is gaussian:
         parameters["contiguous"] = spec.is_contiguous()
     if spec.is_contiguous():
-        return operator(generator, shape, dtype, **parameters)  # type: ignore[no-any-return]
+        drawn = operator(generator, shape, dtype, **parameters)
+        return _placed(drawn, like.device)
     order = _order_of(spec.strides)
     drawn = operator(generator, tuple(shape[d] for d in order), dtype, **parameters)
-    return permute(drawn, *(order.index(d) for d in range(len(shape))))  # type: ignore[no-any-return]
+    turned = permute(drawn, *(order.index(d) for d in range(len(shape))))
+    return _placed(turned, like.device)
 
 
 def _like(
@@ -270,15 +308,17 @@ def _like(
     requires_grad: bool,
     **parameters: Any,
 ) -> Tensor:
-    target = input.device if place is None else device(place)
+    target = input.device if place is None else resolved(place)
     wanted = dtype or input.dtype
     if target.type == "meta":
         drawn: Tensor = filled(input._array.shape, 0, wanted, target)
     elif spec_of(input).is_contiguous() or not _dense(input):
         shape = input._array.shape
-        drawn = operator(generator or default_generator, shape, wanted, **parameters)
+        drawn = operator(_source(generator, target), shape, wanted, **parameters)
+        drawn = _placed(drawn, target)
     else:
-        drawn = in_memory_order(input, operator, generator, wanted, **parameters)
+        source = _source(generator, target)
+        drawn = in_memory_order(input, operator, source, wanted, **parameters)
     return drawn.requires_grad_() if requires_grad else drawn
 
 
@@ -295,7 +335,7 @@ def _dense(x: Tensor) -> bool:
     return True
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def rand_like(
     input: Tensor,
     *,
@@ -308,7 +348,7 @@ def rand_like(
     return _like(uniform, input, dtype, device, generator, requires_grad)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def randn_like(
     input: Tensor,
     *,
@@ -321,7 +361,7 @@ def randn_like(
     return _like(gaussian, input, dtype, device, generator, requires_grad)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def randint_like(
     input: Tensor,
     low: int,
@@ -351,6 +391,7 @@ def _fill(
     check_writable(self, name)
     if self.is_meta:
         return self
+    generator = _source(generator, self.device)
     value = in_memory_order(self, operator, generator, self.dtype, **parameters)
     write(self, value)
     return self
@@ -397,7 +438,7 @@ def _bernoulli_(
         return _fill(self, "bernoulli_", bernoulli_draw, generator, p=float(p))
     check_writable(self, "bernoulli_")
     spread = expand(p.detach(), *self._array.shape)  # type: ignore[attr-defined]
-    write(self, bernoulli_each(generator or default_generator, spread, self.dtype))
+    write(self, bernoulli_each(_source(generator, self.device), spread, self.dtype))
     return self
 
 
@@ -421,9 +462,9 @@ for _method in (_uniform_, _normal_, _exponential_, _bernoulli_, _random_):
 # -- seeds and states ---------------------------------------------------------------
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def manual_seed(seed: int) -> Generator:
-    """Restart the default generator's stream from `seed` and return it.
+    """Restart the default generators' streams from `seed`; return the CPU's.
 
     Parameters
     ----------
@@ -436,31 +477,32 @@ def manual_seed(seed: int) -> Generator:
         If `seed` is outside that range.
     """
     try:
-        return default_generator.manual_seed(int(seed))
+        seed_all(int(seed))
     except ValueError as error:
         raise DrawError(str(error)) from None
+    return default_generator
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def seed() -> int:
     """Restart the default generator from an unpredictable seed and return that."""
     return default_generator.seed()
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def initial_seed() -> int:
     """Return the seed that the default generator was started from."""
     return default_generator.initial_seed()
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def get_rng_state() -> Tensor:
     """Return the default generator's state as a tensor of bytes."""
     state = np.asarray(default_generator.get_state(), np.uint8)
     return Tensor.from_numpy(state)  # type: ignore[attr-defined, no-any-return]
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def set_rng_state(new_state: Any) -> None:
     """Continue the default generator from a state of `get_rng_state`, or PyTorch's.
 

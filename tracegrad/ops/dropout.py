@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracegrad.dispatch.generator import default_generator
+from tracegrad.dispatch.generator import default_for
 from tracegrad.dispatch.inplace import apply_inplace
 from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentError, DTypeError, ShapeError
+from tracegrad.errors import (
+    ArgumentError,
+    ShapeError,
+    UnsupportedDTypeError,
+)
 from tracegrad.ops.arithmetic import mul
 from tracegrad.ops.creation import filled
 from tracegrad.ops.division import div
@@ -25,7 +29,7 @@ def _check(name: str, input: Tensor, p: float) -> None:
     if not 0.0 <= p <= 1.0:
         raise ArgumentError(f"{name}: the probability must be from 0 to 1, not {p}")
     if input.dtype.kind not in ("float", "complex"):
-        raise DTypeError(f"{name} is not defined for {input.dtype.name}")
+        raise UnsupportedDTypeError(f"{name} is not defined for {input.dtype.name}")
 
 
 def _scaled(input: Tensor, noise: Tensor, inplace: bool) -> Tensor:
@@ -36,7 +40,7 @@ def _scaled(input: Tensor, noise: Tensor, inplace: bool) -> Tensor:
 
 def _channel_noise(input: Tensor, p: float) -> Tensor:
     shape = (*input._array.shape[:2], *(1,) * (input.ndim - 2))
-    kept = bernoulli_draw(default_generator, shape, input.dtype, 1.0 - p)
+    kept = bernoulli_draw(default_for(input.device), shape, input.dtype, 1.0 - p)
     return div(kept, 1.0 - p)  # type: ignore[no-any-return]
 
 
@@ -63,7 +67,7 @@ def _dropped(
     return _scaled(input, noise(input, p), inplace)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def dropout(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -114,7 +118,7 @@ def _of_channels(
     return input if inplace or not training else result.squeeze(0)  # type: ignore[attr-defined]
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def dropout1d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -122,7 +126,7 @@ def dropout1d(
     return _of_channels("dropout1d", (2, 3), input, p, training, inplace)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -146,7 +150,7 @@ def dropout2d(
     return _of_channels("dropout2d", (3, 4), input, p, training, inplace)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -154,7 +158,7 @@ def dropout3d(
     return _of_channels("dropout3d", (4, 5), input, p, training, inplace)
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def feature_dropout(input: Tensor, p: float, training: bool) -> Tensor:
     """Return `input` with whole channels set to zero; of any number of dimensions."""
     if input.ndim < 2:
@@ -181,7 +185,7 @@ def _alpha(name: str, input: Tensor, p: float, training: bool, inplace: bool) ->
     return result + shift
 
 
-@public_function(method=False)
+@public_function(method=False, by_data=True)
 def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from tracegrad.dispatch.bind import bind
 from tracegrad.dispatch.fast import operand
 from tracegrad.dispatch.inplace import apply_inplace
-from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, OpDef
+from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, OpDef, public_form
+from tracegrad.dispatch.plans import planned_inplace
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentTypeError
+from tracegrad.errors import ArgumentTypeError, ElementError
+from tracegrad.location import is_published, publish
 from tracegrad.ops._functions import METHODS
 
 # Python's name: the operator's name.
@@ -50,7 +54,7 @@ def _binary(operator: OpDef) -> _Method:
             return NotImplemented
         return bind(operator, operands)
 
-    return method
+    return OpDef.planned(method)
 
 
 def _reflected(call: _Method) -> _Method:
@@ -64,14 +68,14 @@ def _augmented(operator: OpDef) -> _Method:
     def method(self: Tensor, other: Any) -> Any:
         return apply_inplace(operator, (self, operand(operator, other)), {})
 
-    return method
+    return planned_inplace(method)
 
 
 def _unary(operator: OpDef) -> _Method:
     def method(self: Tensor) -> Any:
         return bind(operator, (self,))
 
-    return method
+    return OpDef.planned(method)
 
 
 def _pow(self: Any, exponent: Any, modulo: None = None) -> Any:
@@ -85,11 +89,33 @@ def _ipow(self: Tensor, exponent: Any) -> Any:
     return METHODS["pow_"](self, exponent)
 
 
+def _contains(self: Any, element: Any) -> bool:
+    """Return whether any element equals `element`, which broadcasts."""
+    if not isinstance(element, Tensor | bool | int | float | complex):
+        raise ElementError(
+            f"a tensor contains numbers and tensors, not {type(element).__name__}"
+        )
+    return bool((self == element).any())
+
+
 def _set(python_name: str, method: _Method) -> None:
     name = f"__{python_name}__"
     if method.__module__ == __name__:
-        method.__name__, method.__qualname__ = name, f"Tensor.{name}"
+        publish(method, name)
     setattr(Tensor, name, method)
+
+
+def _publish_methods() -> None:
+    """Let methods that modules gave Tensor be known by their public names."""
+    for name, method in list(vars(Tensor).items()):
+        if isinstance(method, FunctionType) and _is_to_publish(name, method):
+            setattr(Tensor, name, public_form(method, name))
+
+
+def _is_to_publish(name: str, method: FunctionType) -> bool:
+    # Those of the class statement have their names.
+    own = method.__module__ == Tensor.__module__
+    return not (own or name.startswith("_") or is_published(method))
 
 
 def install() -> None:
@@ -98,7 +124,10 @@ def install() -> None:
         if definition.method:
             setattr(Tensor, definition.name, definition.function)
     for name, method in METHODS.items():
-        setattr(Tensor, name, method)
+        known = FUNCTIONS.get(name)
+        same = known is not None and inspect.unwrap(known.function) is method
+        setattr(Tensor, name, known.function if known and same else method)
+    _publish_methods()
     for python_name, name in _BINARY.items():
         operator = OPERATORS[name]
         call = operator.facts["fast"] or _binary(operator)
@@ -114,5 +143,6 @@ def install() -> None:
     _set("pow", _pow)
     _set("rpow", _reflected(_pow))
     _set("ipow", _ipow)
+    _set("contains", _contains)
     _set("matmul", FUNCTIONS["matmul"].function)
     _set("rmatmul", _reflected(FUNCTIONS["matmul"].function))

@@ -8,7 +8,7 @@ from typing import Any, final
 
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentError, ArgumentTypeError, ShapeError
+from tracegrad.errors import ArgumentTypeError, ArgumentValueError, ShapeError
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.arithmetic import add, mul
 from tracegrad.ops.contraction import check_one_dtype, matrix_product
@@ -62,13 +62,13 @@ def _parsed(equation: str, ranks: list[int]) -> tuple[list[list[Label]], list[La
 
     Raises
     ------
-    ArgumentError
+    ArgumentValueError
         If the equation is not one, or does not fit the operands' ranks.
     """
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(ranks):
-        raise ArgumentError(
+        raise ArgumentValueError(
             f"einsum: {equation!r} speaks of {len(terms)} operands, "
             f"{len(ranks)} were given"
         )
@@ -84,12 +84,12 @@ def _labels(equation: str, term: str, rank: int) -> list[Label]:
     letters = before + after
     wrong = [c for c in letters if c not in _LETTERS]
     if wrong:
-        raise ArgumentError(
+        raise ArgumentValueError(
             f"einsum: {wrong[0]!r} in {equation!r} is neither a letter nor an ellipsis"
         )
     missing = rank - len(letters)
     if missing < 0 or (missing and not dots):
-        raise ArgumentError(
+        raise ArgumentValueError(
             f"einsum: {term!r} in {equation!r} names {len(letters)} dimensions, "
             f"the operand has {rank}"
         )
@@ -109,7 +109,7 @@ def _result_labels(
     known = {label for term in labels for label in term}
     for letter in letters:
         if letter not in known or letters.count(letter) > 1:
-            raise ArgumentError(
+            raise ArgumentValueError(
                 f"einsum: {letter!r} in the result of {equation!r} must stand there "
                 "once and in an operand"
             )
@@ -245,7 +245,7 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
 
     Raises
     ------
-    ArgumentError
+    ArgumentValueError
         If the equation can't be read, or names another number of dimensions.
     ShapeError
         If one label stands for two sizes, neither of them 1.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tracegrad.dispatch.operator import OPERATORS, public_function
-from tracegrad.dispatch.results import MinMax, ValuesIndices
+from tracegrad.dispatch.results import RETURN_TYPES, MinMax, ValuesIndices
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_, int64, uint8
 from tracegrad.errors import ArgumentTypeError, DTypeError, IndexRangeError
@@ -96,15 +96,19 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 # -- values with places ---------------------------------------------------------------
 
 
-def picked(input: Tensor, places: Tensor, dim: int, keepdim: bool) -> ValuesIndices:
+def picked(
+    name: str, input: Tensor, places: Tensor, dim: int, keepdim: bool
+) -> ValuesIndices:
     """Return the elements at `places` (one along `dim`), and the places.
 
-    `places` has size 1 along `dim`; the gradient goes to the places.
+    `places` has size 1 along `dim`; the gradient goes to the places. The result is
+    that of the function `name`.
     """
+    made = RETURN_TYPES[name]
     values = OPERATORS["gather"](input, places, dim)
     if keepdim or input.ndim == 0:
-        return ValuesIndices(values, places)
-    return ValuesIndices(select_(values, dim, 0), select_(places, dim, 0))
+        return made(values, places)  # type: ignore[no-any-return]
+    return made(select_(values, dim, 0), select_(places, dim, 0))  # type: ignore[no-any-return]
 
 
 def _along(input: Tensor, dim: Any, keepdim: bool, find: Any, name: str) -> Any:
@@ -114,7 +118,7 @@ def _along(input: Tensor, dim: Any, keepdim: bool, find: Any, name: str) -> Any:
         )
     place = canonical_dim(name, dim, input.ndim)
     ordered = cast(input, uint8) if input.dtype is bool_ else input
-    return picked(input, find(ordered, place, True), place, keepdim)
+    return picked(name, input, find(ordered, place, True), place, keepdim)
 
 
 @public_function()
@@ -189,4 +193,4 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
     """
     if dim is None:
         check_nonempty("aminmax()", input)
-    return MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim))
+    return RETURN_TYPES["aminmax"](amin(input, dim, keepdim), amax(input, dim, keepdim))  # type: ignore[no-any-return]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import warnings
 from collections.abc import Sequence
 from typing import Any, final
 
@@ -12,16 +11,18 @@ import numpy as np
 
 from tracegrad.dispatch.batched import BatchedTensor
 from tracegrad.dispatch.inplace import check_overlap, check_writable, write
-from tracegrad.dispatch.operator import public_function
-from tracegrad.dispatch.state import installed
+from tracegrad.dispatch.operator import OpDef, public_function
+from tracegrad.dispatch.state import installed, spoil
 from tracegrad.dispatch.tensor import Tensor, wrap
 from tracegrad.dtypes import bool_, int64, uint8
 from tracegrad.errors import (
     ArgumentError,
     ArgumentTypeError,
     DTypeError,
+    ElementIndexError,
     IndexRangeError,
 )
+from tracegrad.location import publish, warn
 from tracegrad.ops._indices import indexed_shape
 from tracegrad.ops._inplace import inplace_form
 from tracegrad.ops._pointwise import wrapped_scalar
@@ -66,11 +67,10 @@ def _as_tuple(key: Any) -> tuple[Any, ...]:
     if isinstance(key, tuple):
         return key
     if isinstance(key, list) and _means_tuple(key):
-        warnings.warn(
+        spoil()
+        warn(
             "a list as an index is taken as a tuple here, as PyTorch does for now; "
             "write x[tuple(index)], or x[tensor(index)] for one index tensor",
-            UserWarning,
-            stacklevel=4,
         )
         return tuple(key)
     return (key,)
@@ -150,14 +150,13 @@ def _not_an_index(item: Any) -> Exception:
 def _tensor_index(item: Tensor) -> Any:
     name = item.dtype.name
     if name not in ("int64", "int32", "bool", "uint8"):
-        raise IndexRangeError(
+        raise ElementIndexError(
             "a tensor used as an index must be int64, int32, uint8 or bool, not " + name
         )
     if name == "uint8":
-        warnings.warn(
+        spoil()
+        warn(
             "a uint8 tensor as an index is a mask and deprecated; use bool",
-            UserWarning,
-            stacklevel=5,
         )
     if item.ndim == 0 and name in ("int64", "int32"):
         # Inside vmap the number differs from example to example.
@@ -385,7 +384,9 @@ def _is_watched(target: Tensor, value: Tensor) -> bool:
     )
 
 
-Tensor.__getitem__ = _getitem  # type: ignore[misc]
+publish(_getitem, "__getitem__")
+publish(_setitem, "__setitem__")
+Tensor.__getitem__ = OpDef.planned(_getitem)  # type: ignore[misc]
 Tensor.__setitem__ = _setitem  # type: ignore[index]
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tracegrad.dispatch.argument_errors import wrong_type
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, result_type_of
-from tracegrad.errors import ArgumentError, DTypeError, ShapeError
+from tracegrad.errors import ArgumentError, ArgumentValueError, DTypeError, ShapeError
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.casts import cast
@@ -112,11 +113,25 @@ def cat(tensors: Any, dim: int = 0, *, out: Tensor | None = None) -> Tensor:
     ShapeError
         If the shapes do not fit, or a tensor has no dimension.
     """
-    given = list(tensors)
+    given = list(_several("cat", tensors))
     if all(isinstance(t, Tensor) for t in given) and len({t.dtype for t in given}) > 1:
         dtype = _joined_dtype(given)
         given = [t if t.dtype is dtype else cast(t, dtype) for t in given]
     return joined(given, dim, out=out)  # type: ignore[no-any-return]
+
+
+def _several(name: str, tensors: Any) -> tuple[Tensor, ...]:
+    """Return tensors given as a sequence; one tensor, of rows, is none."""
+    if isinstance(tensors, Tensor):
+        raise wrong_type(name, "tensors", "a sequence of Tensors", tensors)
+    return tuple(tensors)
+
+
+def _nonempty(name: str, tensors: Any) -> tuple[Tensor, ...]:
+    given = _several(name, tensors)
+    if not given:
+        raise ArgumentValueError(f"{name}: there is no tensor to join")
+    return given
 
 
 def _joined_dtype(tensors: Sequence[Tensor]) -> DType:
@@ -150,14 +165,14 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 @public_function(method=False)
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors side by side: along dimension 1, of vectors along 0."""
-    given = atleast_1d(tuple(tensors))
+    given = atleast_1d(_nonempty("hstack", tensors))
     return cat(given, 0 if given and given[0].ndim == 1 else 1)  # type: ignore[no-any-return]
 
 
 @public_function(method=False)
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors, as rows at least, one below the other."""
-    return cat(atleast_2d(tuple(tensors)), 0)  # type: ignore[no-any-return]
+    return cat(atleast_2d(_nonempty("vstack", tensors)), 0)  # type: ignore[no-any-return]
 
 
 public_function(method=False, name="row_stack")(vstack)
@@ -166,11 +181,12 @@ public_function(method=False, name="row_stack")(vstack)
 @public_function(method=False)
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors one behind the other, along dimension 2."""
-    return cat(atleast_3d(tuple(tensors)), 2)  # type: ignore[no-any-return]
+    return cat(atleast_3d(_nonempty("dstack", tensors)), 2)  # type: ignore[no-any-return]
 
 
 @public_function(method=False)
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors side by side, vectors as columns."""
-    columns = [reshape(t, t.numel(), 1) if t.ndim <= 1 else t for t in tensors]
+    given = _nonempty("column_stack", tensors)
+    columns = [reshape(t, t.numel(), 1) if t.ndim <= 1 else t for t in given]
     return hstack(columns)  # type: ignore[no-any-return]

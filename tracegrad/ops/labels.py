@@ -11,7 +11,7 @@ import numpy as np
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bfloat16, float16, float32, int64
-from tracegrad.errors import DTypeError, ShapeError
+from tracegrad.errors import DTypeError, ShapeError, UnsupportedDTypeError
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._indices import check_elements
 from tracegrad.ops.arithmetic import add, mul
@@ -114,7 +114,9 @@ def _check_placed(
 ) -> None:
     """Refuse places and a count that `label_places` can't have given."""
     if input.dtype.kind != "float":
-        raise DTypeError(f"nll_loss takes a floating tensor, not {input.dtype.name}")
+        raise UnsupportedDTypeError(
+            f"nll_loss takes a floating tensor, not {input.dtype.name}"
+        )
     wanted, _ = _places_abstract(target, input.shape, 0)
     fits = places.shape == wanted.shape and numel(count.shape) == 1
     if not fits or places.dtype is not int64 or count.dtype is not int64:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from tracegrad.dispatch.rules import times
+from tracegrad.dispatch.state import spoil
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, ArgumentValueError
+from tracegrad.location import warn
 from tracegrad.ops._families import composite
 from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops._promotion import arithmetic
@@ -42,11 +43,10 @@ def reduced(name: str, loss: Tensor, reduction: str) -> Tensor:
 
 def _warn_of_shapes(name: str, input: Tensor, target: Tensor) -> None:
     if input._array.shape != target._array.shape:
-        warnings.warn(
+        spoil()
+        warn(
             f"{name}: the target's shape {list(target.shape)} differs from the input's "
             f"{list(input.shape)}; they are broadcast, which is rarely meant",
-            UserWarning,
-            stacklevel=6,
         )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tracegrad.dispatch.tensor import Tensor
+from tracegrad.dtypes import promote_types
+from tracegrad.errors import DTypeError
 from tracegrad.ops._families import composite
 from tracegrad.ops.activations import soft_plus
 from tracegrad.ops.comparison import eq
@@ -35,6 +37,11 @@ def cosine_similarity(
     """
     a: Any = x1
     b: Any = x2
+    if promote_types(a.dtype, b.dtype).kind not in ("float", "complex"):
+        raise DTypeError(
+            f"cosine_similarity takes floating tensors, not {a.dtype.name} and "
+            f"{b.dtype.name}"
+        )
     left = a / _bounded(a, dim, eps)
     right = b / _bounded(b, dim, eps)
     return sum_(left * right, dim)  # type: ignore[no-any-return]

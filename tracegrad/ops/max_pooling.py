@@ -9,7 +9,7 @@ import numpy as np
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_, int64
-from tracegrad.errors import DTypeError
+from tracegrad.errors import UnsupportedDTypeError
 from tracegrad.ops._examples import normals, several
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._pools import (
@@ -108,7 +108,7 @@ def _max_indices_abstract(
 ) -> TensorSpec:
     name = f"max_pool{len(kernel_size)}d"
     if input.dtype is bool_ or input.dtype.kind == "complex":
-        raise DTypeError(f"{name} is not defined for {input.dtype.name}")
+        raise UnsupportedDTypeError(f"{name} is not defined for {input.dtype.name}")
     geometry = (kernel_size, stride, padding, dilation)
     counts = pool_counts(input.shape[2:], *geometry, ceil_mode)
     spans = tuple(reach(k, d) for k, d in zip(kernel_size, dilation, strict=True))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tracegrad.device import CPU
+from tracegrad.dispatch.argument_errors import wrong_type
 from tracegrad.dispatch.operator import OPERATORS, public_function
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, int64
@@ -162,6 +163,8 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     first, second = (canonical_dim("rot90", d, input.ndim) for d in dims)
     if first == second:
         raise ShapeError(f"rot90: both dimensions are {first}")
+    if not isinstance(k, int):
+        raise wrong_type("rot90", "k", "int", k)
     turns = k % 4
     if turns == 0:
         return clone(input)  # type: ignore[no-any-return]
@@ -398,6 +401,8 @@ def repeat_interleave(
     ShapeError
         If there are not as many numbers as places, or negative ones.
     """
+    if isinstance(repeats, float | complex | str):
+        raise wrong_type("repeat_interleave", "repeats", "an int or a Tensor", repeats)
     if repeats is None:
         return OPERATORS["repeat_places"](input)  # type: ignore[no-any-return]
     if input.ndim == 0 and dim is not None:

@@ -15,7 +15,11 @@ from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.state import set_grad_enabled
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bfloat16, float16, float32
-from tracegrad.errors import ArgumentError, DTypeError, ShapeError
+from tracegrad.errors import (
+    ArgumentError,
+    ShapeError,
+    UnsupportedDTypeError,
+)
 from tracegrad.ops._families import composite
 from tracegrad.ops.arithmetic import add, mul, sub
 from tracegrad.ops.casts import cast
@@ -46,7 +50,7 @@ def _examples(shape: Dims, second: Any, *parameters: Dims) -> Any:
 
 def _check_floating(name: str, input: Tensor) -> None:
     if input.dtype.kind != "float":
-        raise DTypeError(f"{name} is not defined for {input.dtype.name}")
+        raise UnsupportedDTypeError(f"{name} is not defined for {input.dtype.name}")
 
 
 def _wide(x: Tensor) -> Tensor:

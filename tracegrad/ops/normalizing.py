@@ -6,7 +6,7 @@ from typing import Any
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType
-from tracegrad.errors import DTypeError
+from tracegrad.errors import UnsupportedDTypeError
 from tracegrad.ops._families import composite
 from tracegrad.ops._pointwise import compute_dtype
 from tracegrad.ops._reduction import canonical_dim
@@ -21,12 +21,8 @@ from tracegrad.ops.shaping import fit
 
 def _canonical(name: str) -> Any:
     def canonical(operands: Any, attributes: dict[str, Any]) -> dict[str, Any]:
-        ndim = operands[0].ndim
-        dim = attributes["dim"]
-        if dim is None:
-            # PyTorch's choice where none is given, of which it warns.
-            dim = 0 if ndim in (0, 1, 3) else 1
-        return attributes | {"dim": canonical_dim(name, dim, ndim)}
+        dim = canonical_dim(name, attributes["dim"], operands[0].ndim)
+        return attributes | {"dim": dim}
 
     return canonical
 
@@ -35,7 +31,7 @@ def _prepared(name: str, input: Tensor, dtype: DType | None) -> Tensor:
     """Return the rows in the dtype to compute in: float32 for the half types."""
     given = input if dtype is None else as_dtype(input, dtype)
     if given.dtype.kind != "float":
-        raise DTypeError(
+        raise UnsupportedDTypeError(
             f"{name} takes a floating tensor, not {given.dtype.name}; give dtype="
         )
     return as_dtype(given, compute_dtype(given.dtype))
@@ -56,9 +52,7 @@ def _examples(rng: Any) -> Any:
 
 
 @composite(canonical=_canonical("softmax"), examples=_examples)
-def softmax(
-    input: Tensor, dim: int | None = None, dtype: DType | None = None
-) -> Tensor:
+def softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """Exponentials along a dimension, scaled to sum 1.
 
     The maximum is subtracted first, so that nothing overflows. A row of -inf only,
@@ -82,9 +76,7 @@ softmax.vjp(input=_softmax_vjp)
 
 
 @composite(canonical=_canonical("log_softmax"), examples=_examples)
-def log_softmax(
-    input: Tensor, dim: int | None = None, dtype: DType | None = None
-) -> Tensor:
+def log_softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """Logarithm of the softmax along a dimension, exact where that is tiny.
 
     Source: Goodfellow, Bengio, Courville, "Deep Learning", section 6.2.2.3.
@@ -105,8 +97,6 @@ log_softmax.vjp(input=pulled_log_softmax)
 
 
 @composite(canonical=_canonical("softmin"), method=False, examples=_examples)
-def softmin(
-    input: Tensor, dim: int | None = None, dtype: DType | None = None
-) -> Tensor:
+def softmin(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """Softmax of the negative elements."""
     return softmax(neg(input), dim, dtype)  # type: ignore[no-any-return]

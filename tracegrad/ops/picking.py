@@ -9,7 +9,7 @@ import numpy as np
 
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import DTypeError, IndexRangeError, ShapeError
+from tracegrad.errors import DTypeError, ElementIndexError, IndexRangeError, ShapeError
 from tracegrad.ops._families import primitive
 from tracegrad.ops._functions import METHODS
 from tracegrad.ops._indices import (
@@ -287,7 +287,9 @@ for _function in (index_add, index_copy, index_fill):
 
 def _take_abstract(input: TensorSpec, index: TensorSpec) -> TensorSpec:
     if index.dtype.name != "int64":
-        raise IndexRangeError(f"take: the index must be int64, not {index.dtype.name}")
+        raise ElementIndexError(
+            f"take: the index must be int64, not {index.dtype.name}"
+        )
     return TensorSpec(input.dtype, index.shape, (), input.device)
 
 

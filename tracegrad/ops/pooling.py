@@ -9,7 +9,7 @@ import numpy as np
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_, from_numpy_dtype
-from tracegrad.errors import DTypeError, ShapeError
+from tracegrad.errors import ShapeError, UnsupportedDTypeError
 from tracegrad.ops._examples import normals, several
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._pointwise import convert
@@ -132,7 +132,7 @@ def _avg_pool_abstract(
 ) -> TensorSpec:
     name = f"avg_pool{len(kernel_size)}d"
     if input.dtype is bool_:
-        raise DTypeError(f"{name} is not defined for bool")
+        raise UnsupportedDTypeError(f"{name} is not defined for bool")
     if divisor_override == 0:
         raise ShapeError(f"{name}: the divisor can't be 0")
     ones = (1,) * len(kernel_size)
@@ -342,7 +342,9 @@ def _adaptive_transpose_kernel(xp: Any, input: Any, size: Shape) -> Any:
 
 def _adaptive_abstract(input: TensorSpec, output_size: Numbers) -> TensorSpec:
     if input.dtype.kind not in ("float", "complex"):
-        raise DTypeError(f"adaptive_avg_pool is not defined for {input.dtype.name}")
+        raise UnsupportedDTypeError(
+            f"adaptive_avg_pool is not defined for {input.dtype.name}"
+        )
     return TensorSpec(input.dtype, (*input.shape[:2], *output_size), (), input.device)
 
 

@@ -8,7 +8,7 @@ from tracegrad.dispatch.operator import FUNCTIONS
 from tracegrad.dispatch.rules import conjugate, times
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bool_, complex128, float64, int64
-from tracegrad.errors import ArgumentValueError, DTypeError
+from tracegrad.errors import ArgumentValueError, UnsupportedDTypeError
 from tracegrad.ops._families import composite
 from tracegrad.ops._functions import Choice, choosing
 from tracegrad.ops._pointwise import as_precise_as, pointwise
@@ -74,7 +74,9 @@ rsqrt.derivative(input=times(lambda out: out * out * out * -0.5))
 def _power(name: str, operands: tuple[Typed, ...], to: DType | None) -> Types:
     types = arithmetic(name, operands, to)
     if types[1] is bool_:
-        raise DTypeError(f"{name} of bools is not defined; cast them to integers first")
+        raise UnsupportedDTypeError(
+            f"{name} of bools is not defined; cast them to integers first"
+        )
     return types
 
 

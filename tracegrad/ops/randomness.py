@@ -1,4 +1,4 @@
-"""Random draws: PyTorch's CPU streams.
+"""Random draws: PyTorch's CPU streams, and counted ones on other devices.
 
 A draw takes a generator. In a graph the generator's state is a value: the node has
 the next state as its last result.
@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tracegrad import random_streams
+from tracegrad.device import CPU, Device
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, bool_
-from tracegrad.errors import DrawError, DTypeError
+from tracegrad.errors import DrawError, DTypeError, UnsupportedDTypeError
 from tracegrad.ops._families import primitive
+from tracegrad.random_streams import draws_of
 from tracegrad.sizes import Shape
 from tracegrad.spec import TensorSpec
 
@@ -45,13 +46,18 @@ def draw(
     )
 
 
+def _device(generator: Any) -> Device:
+    """Return where a generator, or a state in a graph, draws."""
+    return getattr(generator, "device", CPU)
+
+
 def _floating_spec(generator: Any, shape: Shape, dtype: DType, **_: Any) -> TensorSpec:
     if dtype.kind not in ("float", "complex"):
         raise DTypeError(
             f"draws from a continuous distribution are floating, not {dtype.name}; "
             "use randint for integers"
         )
-    return TensorSpec(dtype, shape)
+    return TensorSpec(dtype, shape, (), _device(generator))
 
 
 def _check_probability(name: str, p: float) -> None:
@@ -72,7 +78,7 @@ def _uniform_abstract(
 
 @draw(
     abstract=_uniform_abstract,
-    kernel=lambda xp, engine, shape, dtype, low, high: random_streams.uniform(
+    kernel=lambda xp, engine, shape, dtype, low, high: draws_of(engine).uniform(
         engine, shape, dtype.numpy, low, high
     ),
 )
@@ -101,11 +107,9 @@ def _normal_abstract(
 
 @draw(
     abstract=_normal_abstract,
-    kernel=lambda xp, engine, shape, dtype, mean, std, contiguous: (
-        random_streams.normal(
-            engine, shape, dtype.numpy, mean, std, contiguous=contiguous
-        )
-    ),
+    kernel=lambda xp, engine, shape, dtype, mean, std, contiguous: draws_of(
+        engine
+    ).normal(engine, shape, dtype.numpy, mean, std, contiguous=contiguous),
 )
 def gaussian(
     generator: Generator,
@@ -125,12 +129,12 @@ def _exponential_abstract(
         raise DrawError(f"exponential: the rate must be positive, not {rate}")
     if dtype.kind != "float":
         raise DTypeError(f"exponential draws are real, not {dtype.name}")
-    return TensorSpec(dtype, shape)
+    return TensorSpec(dtype, shape, (), _device(generator))
 
 
 @draw(
     abstract=_exponential_abstract,
-    kernel=lambda xp, engine, shape, dtype, rate: random_streams.exponential(
+    kernel=lambda xp, engine, shape, dtype, rate: draws_of(engine).exponential(
         engine, shape, dtype.numpy, rate
     ),
 )
@@ -147,12 +151,12 @@ def _bernoulli_abstract(
     generator: Any, shape: Shape, dtype: DType, p: float
 ) -> TensorSpec:
     _check_probability("bernoulli", p)
-    return TensorSpec(dtype, shape)
+    return TensorSpec(dtype, shape, (), _device(generator))
 
 
 @draw(
     abstract=_bernoulli_abstract,
-    kernel=lambda xp, engine, shape, dtype, p: random_streams.bernoulli(
+    kernel=lambda xp, engine, shape, dtype, p: draws_of(engine).bernoulli(
         engine, shape, p, dtype.numpy
     ),
 )
@@ -165,12 +169,12 @@ def bernoulli_draw(
 def _each_abstract(generator: Any, p: TensorSpec, dtype: DType) -> TensorSpec:
     if p.dtype.kind != "float":
         raise DTypeError(f"bernoulli: probabilities are floating, not {p.dtype.name}")
-    return TensorSpec(dtype, p.shape)
+    return TensorSpec(dtype, p.shape, (), p.device)
 
 
 def _each_kernel(xp: Any, engine: Any, p: Any, dtype: DType) -> Any:
     try:
-        return random_streams.bernoulli_each(engine, p, dtype.numpy)
+        return draws_of(engine).bernoulli_each(engine, p, dtype.numpy)
     except ValueError as error:
         raise DrawError(str(error)) from None
 
@@ -190,14 +194,14 @@ def _integers_abstract(
         raise DrawError(f"randint: draws come from [{low}, {high}), which is empty")
     if dtype.kind == "complex":
         raise DTypeError(f"randint draws real numbers, not {dtype.name}")
-    return TensorSpec(dtype, shape)
+    return TensorSpec(dtype, shape, (), _device(generator))
 
 
 def _integers_kernel(
     xp: Any, engine: Any, shape: Any, dtype: DType, low: int, high: int | None
 ) -> Any:
     try:
-        return random_streams.randint(engine, shape, low, high, dtype.numpy)
+        return draws_of(engine).randint(engine, shape, low, high, dtype.numpy)
     except ValueError as error:
         raise DrawError(str(error)) from None
 
@@ -213,8 +217,10 @@ integers.may_raise = True
 
 
 @draw(
-    abstract=lambda generator, shape, dtype: TensorSpec(dtype, shape),
-    kernel=lambda xp, engine, shape, dtype: random_streams.random_integers(
+    abstract=lambda generator, shape, dtype: TensorSpec(
+        dtype, shape, (), _device(generator)
+    ),
+    kernel=lambda xp, engine, shape, dtype: draws_of(engine).random_integers(
         engine, shape, dtype.numpy
     ),
 )
@@ -226,13 +232,15 @@ def _permutation_abstract(generator: Any, n: int, dtype: DType) -> TensorSpec:
     if n < 0:
         raise DrawError(f"randperm: {n} numbers can't be permuted")
     if dtype is bool_ or dtype.kind == "complex":
-        raise DTypeError(f"randperm is not defined for {dtype.name}")
-    return TensorSpec(dtype, (n,))
+        raise UnsupportedDTypeError(f"randperm is not defined for {dtype.name}")
+    return TensorSpec(dtype, (n,), (), _device(generator))
 
 
 @draw(
     abstract=_permutation_abstract,
-    kernel=lambda xp, engine, n, dtype: random_streams.randperm(engine, n, dtype.numpy),
+    kernel=lambda xp, engine, n, dtype: draws_of(engine).randperm(
+        engine, n, dtype.numpy
+    ),
 )
 def permutation(generator: Generator, n: int, dtype: DType) -> Tensor:
     """The numbers below `n`, shuffled."""

@@ -361,8 +361,13 @@ def _ndimension(self: Tensor) -> int:
     return self.ndim
 
 
+def _nelement(self: Tensor) -> int:
+    """Return the number of elements."""
+    return self.numel()
+
+
 METHODS["ndimension"] = _ndimension
-METHODS["nelement"] = Tensor.numel
+METHODS["nelement"] = _nelement
 
 
 @public_function(method=False)

@@ -13,6 +13,7 @@ from tracegrad.errors import (
     DTypeError,
     ElementIndexError,
     ShapeError,
+    UnsupportedDTypeError,
 )
 from tracegrad.ops._families import composite
 from tracegrad.ops._reduction import (
@@ -246,7 +247,9 @@ def _state_extreme(operator: Any) -> None:
 
     def abstract(input: TensorSpec, dim: tuple[int, ...], keepdim: bool) -> TensorSpec:
         if input.dtype.kind == "complex":
-            raise DTypeError(f"{operator.name}: complex numbers have no order")
+            raise UnsupportedDTypeError(
+                f"{operator.name}: complex numbers have no order"
+            )
         _no_choice(operator.name, input.shape, dim)
         found: TensorSpec = plain(input, dim, keepdim)
         return found
@@ -351,7 +354,7 @@ def nansum(
 ) -> Tensor:
     """Sum over dimensions with NaN taken as 0."""
     if input.dtype.kind == "complex":
-        raise DTypeError("nansum does not take complex numbers")
+        raise UnsupportedDTypeError("nansum does not take complex numbers")
     if input.dtype.kind != "float":
         return sum(input, dim, keepdim, dtype=dtype)  # type: ignore[no-any-return]
     return sum(where(ne(input, input), 0, input), dim, keepdim, dtype=dtype)  # type: ignore[no-any-return]
@@ -368,7 +371,7 @@ def nanmean(
     """Mean over dimensions of the elements that are not NaN."""
     check_floating("nanmean", input.dtype)
     if input.dtype.kind == "complex":
-        raise DTypeError("nanmean does not take complex numbers")
+        raise UnsupportedDTypeError("nanmean does not take complex numbers")
     wanted = input.dtype if dtype is None else dtype
     missing = ne(input, input)
     carried = accumulate_dtype(wanted)

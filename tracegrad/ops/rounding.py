@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tracegrad.dispatch.argument_errors import wrong_type
 from tracegrad.dispatch.rules import conjugate, identity, times, zero
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import DTypeError
@@ -105,6 +106,8 @@ def _round(input: Any, *, decimals: int = 0) -> Choice:
     >>> tg.round(tg.tensor([0.5, 1.5, 2.5])).tolist()
     [0.0, 2.0, 2.0]
     """
+    if not isinstance(decimals, int):
+        raise wrong_type("round", "decimals", "int", decimals)
     if decimals == 0:
         return Choice(round_to_even, (input,))
     if isinstance(input, Tensor) and input.dtype.kind != "float":

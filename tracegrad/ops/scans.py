@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from tracegrad.dispatch.operator import OPERATORS, public_function
-from tracegrad.dispatch.results import ValuesIndices
+from tracegrad.dispatch.results import RETURN_TYPES, ValuesIndices
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, int64
-from tracegrad.errors import DTypeError, IndexRangeError, ShapeError
+from tracegrad.errors import (
+    DTypeError,
+    IndexRangeError,
+    ShapeError,
+    UnsupportedDTypeError,
+)
 from tracegrad.ops._arrays import cast_array
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._reduction import canonical_dim
@@ -234,7 +239,7 @@ def _is_finite(input: Tensor, dim: int) -> Tensor:
 
 def _places_abstract(input: TensorSpec, dim: int, largest: bool) -> TensorSpec:
     if input.dtype.kind == "complex":
-        raise DTypeError("cummax, cummin: complex numbers have no order")
+        raise UnsupportedDTypeError("cummax, cummin: complex numbers have no order")
     return TensorSpec(int64, input.shape, (), input.device)
 
 
@@ -283,14 +288,14 @@ def cummax(input: Tensor, dim: int) -> ValuesIndices:
         ``values``, and ``indices`` in int64: the last of equal ones.
     """
     places = running_extreme(input, dim, True)
-    return ValuesIndices(OPERATORS["gather"](input, places, dim), places)
+    return RETURN_TYPES["cummax"](OPERATORS["gather"](input, places, dim), places)  # type: ignore[no-any-return]
 
 
 @public_function()
 def cummin(input: Tensor, dim: int) -> ValuesIndices:
     """Return the running minimum along `dim`, and where it is; see `cummax`."""
     places = running_extreme(input, dim, False)
-    return ValuesIndices(OPERATORS["gather"](input, places, dim), places)
+    return RETURN_TYPES["cummin"](OPERATORS["gather"](input, places, dim), places)  # type: ignore[no-any-return]
 
 
 # -- logcumsumexp ---------------------------------------------------------------------
@@ -425,7 +430,7 @@ def trapezoid(
     Source: Abramowitz, Stegun, "Handbook of Mathematical Functions", 25.4.1.
     """
     if y.dtype.kind == "bool":
-        raise DTypeError("trapezoid does not take bool")
+        raise UnsupportedDTypeError("trapezoid does not take bool")
     if y.ndim == 0:
         raise IndexRangeError("trapezoid: a 0-dim tensor has no dimension to sum over")
     place = canonical_dim("trapezoid", dim, y.ndim)

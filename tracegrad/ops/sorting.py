@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from tracegrad.dispatch.operator import OPERATORS, public_function
-from tracegrad.dispatch.results import ValuesIndices
+from tracegrad.dispatch.results import RETURN_TYPES, ValuesIndices
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_, int64
-from tracegrad.errors import DTypeError, IndexRangeError, ShapeError
+from tracegrad.errors import (
+    IndexRangeError,
+    ShapeError,
+    UnsupportedDTypeError,
+)
 from tracegrad.ops._families import composite, primitive
 from tracegrad.ops._reduction import canonical_dim
 from tracegrad.ops.casts import cast
@@ -34,7 +38,7 @@ def _matrix(rng: Any) -> Any:
 
 def _order_abstract(input: TensorSpec, dim: int, descending: bool) -> TensorSpec:
     if input.dtype.kind == "complex":
-        raise DTypeError("sort: complex numbers have no order")
+        raise UnsupportedDTypeError("sort: complex numbers have no order")
     return TensorSpec(int64, input.shape, (), input.device)
 
 
@@ -104,7 +108,10 @@ def sort(
     """
     place = canonical_dim("sort", dim, input.ndim)
     order = order_of(input, place, descending)
-    return ValuesIndices(OPERATORS["gather"](input, order, place), order)
+    made: ValuesIndices = RETURN_TYPES["sort"](
+        OPERATORS["gather"](input, order, place), order
+    )
+    return made
 
 
 @public_function()
@@ -138,7 +145,7 @@ def topk(
         If there are fewer than `k` elements along `dim`.
     """
     if input.dtype is bool_:
-        raise DTypeError("topk does not take bool")
+        raise UnsupportedDTypeError("topk does not take bool")
     place = canonical_dim("topk", dim, input.ndim)
     size = input._array.shape[place] if input.ndim else 1
     if not 0 <= k <= size:
@@ -148,7 +155,10 @@ def topk(
         order = slice_(order, place, 0, k).contiguous()
     elif k == 0:
         order, input = _none_of(order), reshape(input, 1)
-    return ValuesIndices(OPERATORS["gather"](input, order, place), order)
+    made: ValuesIndices = RETURN_TYPES["topk"](
+        OPERATORS["gather"](input, order, place), order
+    )
+    return made
 
 
 def _none_of(order: Tensor) -> Tensor:
@@ -160,7 +170,7 @@ def _none_of(order: Tensor) -> Tensor:
 
 def _check_dim(name: str, input: Tensor, dim: int) -> int:
     if input.dtype.kind == "complex" or (input.dtype is bool_ and name != "mode"):
-        raise DTypeError(f"{name} does not take {input.dtype.name}")
+        raise UnsupportedDTypeError(f"{name} does not take {input.dtype.name}")
     place = canonical_dim(name, dim, input.ndim)
     if input.ndim and input._array.shape[place] == 0:
         raise IndexRangeError(
@@ -194,29 +204,29 @@ def kthvalue(
     if not 1 <= k <= _size(input, place):
         raise ShapeError(f"kthvalue: there is no element {k} along dimension {place}")
     places = _at_place(order_of(input, place), place, k - 1)
-    return picked(input, places, place, keepdim)
+    return picked("kthvalue", input, places, place, keepdim)
 
 
-def _median_along(input: Tensor, dim: int, keepdim: bool) -> ValuesIndices:
-    place = _check_dim("median", input, dim)
+def _median_along(name: str, input: Tensor, dim: int, keepdim: bool) -> ValuesIndices:
+    place = _check_dim(name, input, dim)
     middle = _at_place(order_of(input, place), place, (_size(input, place) - 1) // 2)
     if input.dtype.kind != "float" or input.ndim == 0:
-        return picked(input, middle, place, keepdim)
+        return picked(name, input, middle, place, keepdim)
     missing = cast(ne(input, input), int64)
     first = argmax(missing, place, True)
     has_nan = any_(missing, place, True)
-    return picked(input, where(has_nan, first, middle), place, keepdim)
+    return picked(name, input, where(has_nan, first, middle), place, keepdim)
 
 
 def _nanmedian_along(input: Tensor, dim: int, keepdim: bool) -> ValuesIndices:
     if input.dtype.kind != "float" or input.ndim == 0:
-        return _median_along(input, dim, keepdim)
+        return _median_along("nanmedian", input, dim, keepdim)
     place = _check_dim("nanmedian", input, dim)
     # NaN comes last: the middle of what comes before is the median without it.
     count = sum_(~ne(input, input), place, True)
     middle = ((count - 1) // 2).clamp(min=0)
     places = OPERATORS["gather"](order_of(input, place), middle, place)
-    return picked(input, places, place, keepdim)
+    return picked("nanmedian", input, places, place, keepdim)
 
 
 def _median_vjp(ct: Tensor, input: Tensor, out: Tensor) -> Tensor:
@@ -246,7 +256,7 @@ def median_of_all(input: Tensor) -> Tensor:
     """Lower middle of all elements in order; NaN if there is one."""
     if input.numel() == 0:
         return _nothing(input)
-    return _median_along(reshape(input, -1), 0, False).values
+    return _median_along("median", reshape(input, -1), 0, False).values
 
 
 @composite(
@@ -290,7 +300,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """
     if dim is None:
         return median_of_all(input)
-    return _median_along(input, dim, keepdim)
+    return _median_along("median", input, dim, keepdim)
 
 
 @public_function()
@@ -352,4 +362,4 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
         If the dimension is empty.
     """
     place = _check_dim("mode", input, dim)
-    return picked(input, mode_place(input, place), place, keepdim)
+    return picked("mode", input, mode_place(input, place), place, keepdim)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any, NamedTuple
 
 from tracegrad.dispatch.operator import OPERATORS, public_function
+from tracegrad.dispatch.state import spoil
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import DType, get_default_dtype, int64
 from tracegrad.errors import ArgumentValueError, DTypeError, ShapeError
+from tracegrad.location import warn
 from tracegrad.ops._families import composite
 from tracegrad.ops._reduction import accumulate_dtype, canonical_dim, canonical_dims
 from tracegrad.ops.arithmetic import add, mul, sub
@@ -40,11 +41,10 @@ def _degrees(input: Tensor, dim: Any, correction: float) -> float:
     degrees = count_of(input, dim) - correction
     if degrees > 0:
         return float(degrees)
-    warnings.warn(
+    spoil()
+    warn(
         "var and std: there are no degrees of freedom: as many elements as the "
         "correction, or fewer",
-        UserWarning,
-        stacklevel=2,
     )
     return 0.0
 

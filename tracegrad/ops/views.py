@@ -10,6 +10,7 @@ from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import DType, float64, uint8
 from tracegrad.errors import ArgumentError, IndexRangeError, ShapeError
+from tracegrad.location import publish
 from tracegrad.ops._families import view_family
 from tracegrad.ops._functions import METHODS
 from tracegrad.ops._reduction import canonical_dim
@@ -306,6 +307,7 @@ def _view(input: Tensor, *shape: Any, dtype: DType | None = None) -> Tensor:
     return reshaped_view(input, *shape_of(shape))  # type: ignore[no-any-return]
 
 
+publish(_view, "view")
 METHODS["view"] = _view
 
 

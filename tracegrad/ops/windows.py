@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tracegrad.dispatch.extents import address_of
 from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS, public_function
-from tracegrad.dispatch.storage import address_of, storage_offset
+from tracegrad.dispatch.storage import storage_offset
 from tracegrad.dispatch.tensor import Tensor, spec_of
 from tracegrad.dtypes import int64
 from tracegrad.errors import ArgumentValueError, ShapeError

@@ -11,12 +11,12 @@ from tracegrad.dispatch.tensor import Tensor, edge_of
 from tracegrad.errors import ArgumentTypeError, ShapeError
 
 
-def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write the elements of `src` into this tensor, and return it.
 
     Parameters
     ----------
-    src : Tensor
+    src : Tensor or number
         Of a shape that broadcasts to this one; any dtype.
     non_blocking : bool
         Accepted for PyTorch's sake; copies are done when the call returns.
@@ -28,9 +28,11 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     InplaceError
         If autograd or the memory layout forbids the write.
     """
+    if isinstance(src, bool | int | float | complex):
+        return fill_(self, src)
     if not isinstance(src, Tensor):
         raise ArgumentTypeError(
-            f"copy_: src must be a Tensor, not {type(src).__name__}"
+            f"copy_: src must be a Tensor or a number, not {type(src).__name__}"
         )
     if src is self:
         return self

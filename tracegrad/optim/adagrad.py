@@ -86,7 +86,10 @@ class Adagrad(Optimizer):
 
     def _init_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         start = group["initial_accumulator_value"]
-        return {"step": zeros(dtype=float32), "sum": full_like(parameter, start)}
+        return {
+            "step": zeros(dtype=float32, device=parameter.device),
+            "sum": full_like(parameter, start),
+        }
 
     def _update(
         self, parameter: Any, state: dict[str, Any], group: dict[str, Any]

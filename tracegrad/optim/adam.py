@@ -91,7 +91,7 @@ class Adam(Optimizer):
 
     def _init_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         state = {
-            "step": zeros(dtype=float32),
+            "step": zeros(dtype=float32, device=parameter.device),
             "exp_avg": zeros_like(parameter),
             "exp_avg_sq": zeros_like(parameter),
         }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, final
 
 from tracegrad import enable_grad, no_grad
+from tracegrad.dispatch.argument_errors import wrong_type
+from tracegrad.dispatch.constructors import check_constructor
 from tracegrad.dispatch.state import outside_recording
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import (
@@ -16,6 +17,8 @@ from tracegrad.errors import (
     NotSupportedError,
     StateError,
 )
+from tracegrad.location import warn
+from tracegrad.optim.state_hooks import HookHandle, StateHooks
 
 Closure = Callable[[], Any]
 
@@ -53,16 +56,27 @@ class Optimizer:
         If there is no parameter, one is no leaf, or one is in two groups.
     """
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let optimizers of the package check their arguments."""
+        super().__init_subclass__(**kwargs)
+        check_constructor(cls)
+
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
             raise ArgumentTypeError(
                 "params argument given to the optimizer should be an iterable of "
                 "Tensors or dicts, but got a Tensor; give [tensor]"
             )
+        if not isinstance(params, Iterable):
+            raise ArgumentTypeError(
+                "params must be an iterable of Tensors or dicts, not "
+                f"{type(params).__name__}"
+            )
         self.defaults = defaults
         self.state: dict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         self._step_hooks: dict[int, tuple[bool, Callable[..., Any]]] = {}
+        self._state_hooks = StateHooks()
         groups = list(params)
         if not groups:
             raise ArgumentError("optimizer got an empty parameter list")
@@ -101,6 +115,7 @@ class Optimizer:
             if value is required and name not in group:
                 raise ArgumentError(f"a parameter group did not specify {name!r}")
             group.setdefault(name, value)
+            _check_kind(type(self).__name__, name, group[name], value)
         self._check_parameters(parameters)
         self.param_groups.append(group)
 
@@ -113,10 +128,9 @@ class Optimizer:
                 )
         distinct = {id(p) for p in parameters}
         if len(distinct) != len(parameters):
-            warnings.warn(
+            warn(
                 "optimizer contains a parameter group with duplicate parameters; "
                 "each is updated as often as it is there",
-                stacklevel=4,
             )
         known = {id(p) for group in self.param_groups for p in group["params"]}
         if distinct & known:
@@ -158,7 +172,7 @@ class Optimizer:
             What `closure` returned; None without one.
         """
         if self._step_hooks:
-            self._run_step_hooks(True, closure)
+            closure = self._before_step(closure)
         loss = None
         if closure is not None:
             with enable_grad():
@@ -171,12 +185,21 @@ class Optimizer:
                         state = self.state.get(parameter, {})
                         self._update(parameter, state, group)
         if self._step_hooks:
-            self._run_step_hooks(False, closure)
+            self._after_step(closure)
         return loss
 
-    def _run_step_hooks(self, before: bool, closure: Closure | None) -> None:
-        for is_before, hook in list(self._step_hooks.values()):
-            if is_before is before:
+    def _before_step(self, closure: Closure | None) -> Any:
+        """Call the hooks, and return the closure, which they may replace."""
+        for before, hook in list(self._step_hooks.values()):
+            changed = hook(self, (closure,), {}) if before else None
+            if changed is not None:
+                args, kwargs = changed
+                closure = args[0] if args else kwargs.get("closure")
+        return closure
+
+    def _after_step(self, closure: Closure | None) -> None:
+        for before, hook in list(self._step_hooks.values()):
+            if not before:
                 hook(self, (closure,), {})
 
     @outside_recording
@@ -205,7 +228,10 @@ class Optimizer:
         raise NotSupportedError(f"{type(self).__name__} defines no update")
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> StepHandle:
-        """Call ``hook(optimizer, args, kwargs)`` before each step."""
+        """Call ``hook(optimizer, args, kwargs)`` before each step.
+
+        It may return new ``(args, kwargs)``.
+        """
         return StepHandle(self._step_hooks, True, hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> StepHandle:
@@ -223,6 +249,7 @@ class Optimizer:
             ``"state"`` by number of the parameter, ``"param_groups"``. The tensors are
             the optimizer's own.
         """
+        self._state_hooks.before_saving.call(self)
         numbers: dict[int, int] = {}
         groups = []
         for group in self.param_groups:
@@ -231,8 +258,9 @@ class Optimizer:
             settings = {k: v for k, v in group.items() if k != "params"}
             settings["params"] = [numbers[id(p)] for p in group["params"]]
             groups.append(settings)
-        state = {numbers[id(p)]: kept for p, kept in self.state.items()}
-        return {"state": state, "param_groups": groups}
+        state = {numbers.get(id(p), p): kept for p, kept in self.state.items()}
+        saved = {"state": state, "param_groups": groups}
+        return self._state_hooks.after_saving.passed_on(self, saved)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take state and settings from what `state_dict` returned.
@@ -248,6 +276,7 @@ class Optimizer:
         StateError
             If the groups, or their sizes, differ.
         """
+        state_dict = self._state_hooks.before_loading.passed_on(self, dict(state_dict))
         saved = state_dict["param_groups"]
         if len(saved) != len(self.param_groups):
             raise StateError(
@@ -279,6 +308,31 @@ class Optimizer:
             own.clear()
             own.update(old)
             own["params"] = parameters
+        self._state_hooks.after_loading.call(self)
+
+    def register_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> HookHandle:
+        """Call ``hook(optimizer)`` before the state is saved."""
+        return self._state_hooks.before_saving.add(hook, prepend)
+
+    def register_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> HookHandle:
+        """Call ``hook(optimizer, state_dict)``, which may return another state."""
+        return self._state_hooks.after_saving.add(hook, prepend)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> HookHandle:
+        """Call ``hook(optimizer, state_dict)``, which may return another state."""
+        return self._state_hooks.before_loading.add(hook, prepend)
+
+    def register_load_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> HookHandle:
+        """Call ``hook(optimizer)`` after a state was loaded."""
+        return self._state_hooks.after_loading.add(hook, prepend)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -339,12 +393,21 @@ def _to_zero(gradient: Any) -> None:
 
 def _fitted(name: str, value: Any, parameter: Tensor) -> Any:
     """Return a copy of loaded state in the parameter's dtype, on its device."""
+    if isinstance(value, list | tuple):
+        return type(value)(_fitted(name, part, parameter) for part in value)
     if not isinstance(value, Tensor):
         return value
     copied: Any = value.detach().clone()  # type: ignore[attr-defined]
     if name == "step" or not parameter.is_floating_point():
         return copied
     return copied.to(dtype=parameter.dtype, device=parameter.device)
+
+
+def _check_kind(optimizer: str, name: str, value: Any, default: Any) -> None:
+    """Refuse a group's setting that is no number where the default is one."""
+    numeric = default.__class__ in (int, float)
+    if numeric and not isinstance(value, float | int | Tensor):
+        raise wrong_type(optimizer, name, "float | Tensor", value)
 
 
 def check_at_least(name: str, low: float, **settings: Any) -> None:
@@ -358,6 +421,21 @@ def check_at_least(name: str, low: float, **settings: Any) -> None:
     for what, value in settings.items():
         if not isinstance(value, Tensor) and not low <= value:
             raise ArgumentError(f"{name}: {what} must be at least {low}, not {value}")
+
+
+def check_within(name: str, low: float, high: float, **settings: Any) -> None:
+    """Refuse settings outside of bounds that may be reached.
+
+    Raises
+    ------
+    ArgumentError
+        If there is one.
+    """
+    for what, value in settings.items():
+        if not isinstance(value, Tensor) and not low <= value <= high:
+            raise ArgumentError(
+                f"{name}: {what} must be in [{low}, {high}], not {value}"
+            )
 
 
 def check_fraction(name: str, **settings: Any) -> None:
@@ -388,3 +466,14 @@ def check_not_differentiable(name: str, differentiable: bool) -> None:
 def descent(parameter: Any, group: dict[str, Any]) -> Any:
     """Return the gradient to go down by: negative if the aim is a maximum."""
     return -parameter.grad if group["maximize"] else parameter.grad
+
+
+def decayed(parameter: Any, gradient: Any, group: dict[str, Any]) -> Any:
+    """Return the gradient with weight decay added, or take that off the parameter."""
+    decay = group["weight_decay"]
+    if decay == 0:
+        return gradient
+    if group.get("decoupled_weight_decay"):
+        parameter.mul_(1 - group["lr"] * decay)
+        return gradient
+    return gradient.add(parameter, alpha=decay)

@@ -80,7 +80,10 @@ class RMSprop(Optimizer):
         super().__init__(params, defaults)
 
     def _init_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        state = {"step": zeros(dtype=float32), "square_avg": zeros_like(parameter)}
+        state = {
+            "step": zeros(dtype=float32, device=parameter.device),
+            "square_avg": zeros_like(parameter),
+        }
         if group["momentum"] > 0:
             state["momentum_buffer"] = zeros_like(parameter)
         if group["centered"]:

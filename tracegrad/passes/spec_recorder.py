@@ -191,6 +191,14 @@ class SpecRecorder:
         """Refuse, as `write`."""
         raise CaptureError("a rule or a composite ran a backward pass")
 
+    def fail(self, reason: str) -> None:
+        """Refuse, as `write`."""
+        raise CaptureError(f"a rule or a composite can't be recorded: {reason}")
+
+    def vouched(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return `function`: nothing is watched here."""
+        return function
+
     def created(self, tensor: Tensor, how: str) -> None:
         """Note a tensor made from Python numbers: a constant of the graph."""
         spec = spec_of(tensor)

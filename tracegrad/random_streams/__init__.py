@@ -5,19 +5,29 @@ that a seed gives the same values in each and in PyTorch. Every routine takes th
 first, returns a fresh array in C order, and advances the engine exactly as PyTorch's
 kernel does. A tensor that is not contiguous is filled in the order of its memory:
 `memory_order` tells which.
+
+Other devices draw by counting: `Philox` is their engine, `counted` has their routines.
 """
 
+import sys
+from types import ModuleType
+from typing import Any
+
+from tracegrad.random_streams import counted
 from tracegrad.random_streams.bernoulli import bernoulli, bernoulli_each, dropout_mask
 from tracegrad.random_streams.engine import MT19937
 from tracegrad.random_streams.integers import randint, random_integers, randperm
 from tracegrad.random_streams.normal import normal
+from tracegrad.random_streams.philox import Philox
 from tracegrad.random_streams.placement import memory_order
 from tracegrad.random_streams.uniform import exponential, uniform
 
 __all__ = [
     "MT19937",
+    "Philox",
     "bernoulli",
     "bernoulli_each",
+    "draws_of",
     "dropout_mask",
     "exponential",
     "memory_order",
@@ -27,3 +37,8 @@ __all__ = [
     "randperm",
     "uniform",
 ]
+
+
+def draws_of(engine: Any) -> ModuleType:
+    """Return the module with the draw routines of an engine."""
+    return counted if engine.__class__ is Philox else sys.modules[__name__]

@@ -99,6 +99,8 @@ class MT19937:
 
     __slots__ = ("_fresh", "_seed", "_words", "cached_normal", "lock")
 
+    name = "mt19937"
+
     def __init__(self, seed: int = 67280421310721) -> None:
         self.lock = threading.Lock()
         self.cached_normal: float | None = None

@@ -67,7 +67,7 @@ def randint(
     target = np.dtype(dtype)
     if high is None and low == _INT64.min:
         return _all_64_bits(engine, size, target)
-    first, last = _closed_range(low, high, target)
+    first, last = closed_range(low, high, target)
     span = last - first + 1
     count = element_count(size)
     with engine.lock:
@@ -113,7 +113,7 @@ def random_integers(
     """
     target = np.dtype(dtype)
     count = element_count(size)
-    span = _non_negative_span(target)
+    span = non_negative_span(target)
     with engine.lock:
         if target in (np.int64, np.float64):
             drawn = long_words(engine, count)
@@ -215,7 +215,7 @@ def _all_64_bits(engine: MT19937, size: Size, target: np.dtype[Any]) -> NDArray[
     return cast(drawn.view(np.int64), target).reshape(size)
 
 
-def _closed_range(low: int, high: int | None, target: np.dtype[Any]) -> tuple[int, int]:
+def closed_range(low: int, high: int | None, target: np.dtype[Any]) -> tuple[int, int]:
     """Return the smallest and the largest number to draw."""
     if high is None:
         last = _largest_from(target)
@@ -281,7 +281,8 @@ def _largest_from(target: np.dtype[Any]) -> int:
     return int(_bounds(target)[1])
 
 
-def _non_negative_span(target: np.dtype[Any]) -> int:
+def non_negative_span(target: np.dtype[Any]) -> int:
+    """Return how many integers from zero on a dtype holds."""
     if target.name in ("uint16", "uint32", "uint64") or target.kind == "c":
         raise ValueError(
             f"random_() has no stream for {target}: give the bounds, or use another "

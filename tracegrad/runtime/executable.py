@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from tracegrad.codegen.source import Source
-from tracegrad.device import run_quietly
+from tracegrad.device import CPU, CUDA, on_device, run_quietly
 
 _counter = itertools.count(1)
 
@@ -36,7 +36,7 @@ class Executable:
         namespace = _load(source, self.filename)
         self.function: Callable[..., Any] = namespace[source.entry]
         self._make_arena: Callable[[], Any] = namespace[source.arena]
-        self._constants = tuple(source.constants.values())
+        self._constants = _constants(source)
         self._memory = threading.local()
         forget = weakref.finalize(self, linecache.cache.pop, self.filename, None)
         forget.atexit = False
@@ -58,6 +58,12 @@ class Executable:
             self.function, *arrays, *self._constants, self.arena()
         )
         return found
+
+
+def _constants(source: Source) -> tuple[Any, ...]:
+    """Return the constants where the source computes: they are copied once."""
+    device = CUDA if source.language == "cuda" else CPU
+    return tuple(on_device(array, device) for array in source.constants.values())
 
 
 def _load(source: Source, filename: str) -> dict[str, Any]:

@@ -25,6 +25,12 @@ _FLAGS: Final = (
     *("-std=c++17", "-g1", "-fPIC", "-shared", "-w", "-U_FORTIFY_SOURCE"),
     *("-ffp-contract=off", "-fno-strict-aliasing", "-fno-exceptions"),
 )
+# Overflow of signed numbers, shifts too far and misaligned accesses trap; the processor
+# sees to divisions by zero, guard pages to bounds, and both say more.
+_CHECKS: Final = (
+    *("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"),
+    "-fno-sanitize=integer-divide-by-zero,bounds,object-size,null",
+)
 
 
 def find_compiler() -> str | None:
@@ -84,7 +90,7 @@ def _build(source: str, definitions: tuple[str, ...], ucontext: bool) -> Module:
     rpath = f"-Wl,-rpath,{runtime.parent}"
     files = ["-o", str(library), "kernel.cpp", str(runtime)]
     includes = [f"-I{_precompiled_header()}", f"-I{_HERE}"]
-    _compile([_LEVEL, *macros, *includes, *files, rpath], folder)
+    _compile([_LEVEL, *_CHECKS, *macros, *includes, *files, rpath], folder)
     return _load(library, unit.kernel_names, unit.needs_fibers)
 
 
@@ -102,7 +108,7 @@ def _precompiled_header() -> Path:
     folder = _temporary_folder() / "header"
     folder.mkdir()
     header = [str(_HERE / _HEADER), "-o", str(folder / f"{_HEADER}.gch")]
-    _compile([_LEVEL, f"-I{_HERE}", "-x", "c++-header", *header], folder)
+    _compile([_LEVEL, *_CHECKS, f"-I{_HERE}", "-x", "c++-header", *header], folder)
     return folder
 
 

@@ -238,6 +238,12 @@ def _special(function: Any) -> Any:
     return on_device
 
 
+def _as_strided(x: ndarray, shape: Any = None, strides: Any = None) -> ndarray:
+    host = np.lib.stride_tricks.as_strided(to_host(x), shape, strides)
+    view: ndarray = x._own(host)
+    return view
+
+
 def _nothing(*args: object, **kwargs: object) -> None:
     """Stand for a function that only clears or prints."""
 
@@ -255,6 +261,12 @@ def _make_cupy(cuda: ModuleType) -> ModuleType:
         RawModule=RawModule,
         cuda=cuda,
         linalg=_NumpyNamespace("cupy.linalg", np.linalg),
+        lib=ListedModule(
+            "cupy.lib",
+            stride_tricks=ListedModule(
+                "cupy.lib.stride_tricks", as_strided=_as_strided
+            ),
+        ),
         fft=_NumpyNamespace("cupy.fft", np.fft),
         random=_NumpyNamespace("cupy.random", np.random),
         array=_array,

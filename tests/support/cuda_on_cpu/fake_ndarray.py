@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -15,6 +15,24 @@ from tests.support.cuda_on_cpu.memory import allocate, allocation_of
 _WAITING: Final = frozenset({"nonzero", "argwhere", "flatnonzero", "unique", "extract"})
 # NumPy gives a Python bool where CuPy leaves the answer on the device.
 _DEVICE_BOOLS: Final = frozenset({"allclose", "array_equal", "array_equiv"})
+
+
+class Flags(NamedTuple):
+    """CuPy's flags: there are no others."""
+
+    c_contiguous: bool
+    f_contiguous: bool
+    owndata: bool
+
+    @property
+    def forc(self) -> bool:
+        """Whether it is contiguous in either order."""
+        return self.c_contiguous or self.f_contiguous
+
+    @property
+    def fnc(self) -> bool:
+        """Whether it is contiguous in Fortran's order only."""
+        return self.f_contiguous and not self.c_contiguous
 
 
 class ndarray:  # noqa: N801 (CuPy's name)
@@ -120,6 +138,12 @@ class ndarray:  # noqa: N801 (CuPy's name)
         }
 
     @property
+    def flags(self) -> Flags:
+        """What is known of the memory's layout."""
+        flags = self._host.flags
+        return Flags(flags.c_contiguous, flags.f_contiguous, self._base is None)
+
+    @property
     def base(self) -> "ndarray | None":
         """The array that this one is a view of, or None."""
         return self._base
@@ -209,7 +233,8 @@ def _operate(name: str) -> Callable[..., Any]:
     operate = getattr(np.ndarray, name)
 
     def method(self: ndarray, *operands: Any) -> Any:
-        return to_device(operate(self._host, *to_host(operands)))
+        with np.errstate(all="ignore"):  # devices do not warn
+            return to_device(operate(self._host, *to_host(operands)))
 
     return method
 
@@ -218,7 +243,8 @@ def _operate_in_place(name: str) -> Callable[[ndarray, Any], ndarray]:
     operate = getattr(operator, name)
 
     def method(self: ndarray, operand: Any) -> ndarray:
-        operate(self._host, to_host(operand))
+        with np.errstate(all="ignore"):  # devices do not warn
+            operate(self._host, to_host(operand))
         return self
 
     return method
@@ -311,7 +337,8 @@ def device_function(
 
     def on_device(*args: Any, **kwargs: Any) -> Any:
         COUNTERS.synchronizations += name in _WAITING
-        result = function(*to_host(args), **to_host(kwargs))
+        with np.errstate(all="ignore"):  # devices do not warn
+            result = function(*to_host(args), **to_host(kwargs))
         out = kwargs.get("out")
         if isinstance(out, ndarray):
             return out
@@ -319,10 +346,36 @@ def device_function(
             return owner
         if name in _DEVICE_BOOLS:
             result = np.asarray(result)
-        return to_device(result) if owner is None else owner._own(result)
+        if owner is not None:
+            return owner._own(result)
+        found = to_device(result)
+        _set_bases(found, args)
+        return found
 
     on_device.__name__ = name
     return on_device
+
+
+def _set_bases(found: Any, args: Any) -> None:
+    """Let arrays in a result that are views of an argument say so."""
+    if isinstance(found, tuple | list):
+        for part in found:
+            _set_bases(part, args)
+    if not isinstance(found, ndarray):
+        return
+    memory = allocation_of(found._host)
+    for arg in _device_arrays(args):
+        if arg is not found and allocation_of(arg._host) is memory:
+            found._base = arg if arg._base is None else arg._base
+            return
+
+
+def _device_arrays(value: Any) -> Iterator[ndarray]:
+    if isinstance(value, ndarray):
+        yield value
+    if isinstance(value, tuple | list):
+        for part in value:
+            yield from _device_arrays(part)
 
 
 def _count_mask(index: Any) -> None:

@@ -8,7 +8,7 @@
 namespace shim {
 
 static constexpr size_t handler_stack_bytes = 64 * 1024;
-static const int trapped_signals[] = {SIGSEGV, SIGBUS, SIGFPE};
+static const int trapped_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 
 static struct sigaction previous[NSIG];
 static volatile bool armed;
@@ -89,7 +89,7 @@ void FaultTrap::disarm() { armed = false; }
 bool FaultTrap::faulted() const { return fault_signal != 0; }
 
 void* FaultTrap::address() const {
-  return fault_signal == SIGFPE ? nullptr : fault_address;
+  return fault_signal == SIGSEGV || fault_signal == SIGBUS ? fault_address : nullptr;
 }
 
 uintptr_t FaultTrap::code_offset(void (*kernel)(void*)) const {
@@ -102,7 +102,10 @@ uintptr_t FaultTrap::code_offset(void (*kernel)(void*)) const {
 }
 
 const char* FaultTrap::description() const {
-  return fault_signal == SIGFPE ? "integer division by zero" : "illegal memory access";
+  if (fault_signal == SIGFPE) return "integer division by zero";
+  // The trap instructions that -fsanitize=undefined puts in.
+  if (fault_signal == SIGILL || fault_signal == SIGTRAP) return "undefined behaviour";
+  return "illegal memory access";
 }
 
 }  // namespace shim

@@ -16,6 +16,7 @@ _NAMESPACES: Final = (
     *("cupy.cuda", "cupy.cuda.runtime", "cupy.cuda.compiler", "cupy.cuda.Stream"),
     *("cupy.cuda.Event", "cupy.cuda.Device", "cupy.cuda.MemoryPool"),
     *("cupy.cuda.PinnedMemoryPool", "cupy.cuda.MemoryPointer"),
+    *("cupy.lib", "cupy.lib.stride_tricks"),
     *("cupyx", "cupyx.scipy", "cupyx.scipy.special"),
 )
 

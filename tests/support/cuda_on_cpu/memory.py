@@ -115,6 +115,7 @@ def guarded_copy(array: NDArray[Any]) -> NDArray[Any]:
 def allocation_of(array: NDArray[Any]) -> Allocation | None:
     """The guarded bytes that an array or view lies in, or None for other memory."""
     base: object = array
-    while isinstance(base, np.ndarray):
-        base = base.base
-    return base if isinstance(base, Allocation) else None
+    # NumPy puts an object of its own between an array made by strides and its base.
+    while base is not None and not isinstance(base, Allocation):
+        base = getattr(base, "base", None)
+    return base

@@ -19,6 +19,7 @@ from tracegrad.codegen.c_family.expressions import (
 )
 from tracegrad.codegen.c_family.helpers import Helpers
 from tracegrad.codegen.c_family.indexing import Space
+from tracegrad.codegen.c_family.levels import levels_of
 from tracegrad.codegen.c_family.literals import literal
 from tracegrad.codegen.c_family.names import CNames
 from tracegrad.codegen.c_family.types import (
@@ -103,6 +104,7 @@ class Naming:
         self.arrays = arrays
         self.helpers = helpers
         self.producers = kernel.body.producers()
+        self.reduced = {v for v, level in levels_of(kernel).items() if level}
         self.names = names
         # What the statements read: they become the kernel's parameters.
         self.read: dict[Value, None] = {}
@@ -168,6 +170,9 @@ class Scope:
 
     def _can_hold(self, value: Value) -> bool:
         """Return whether `value` is one number for the variables of this scope."""
+        if not self.spaces and value in self.naming.reduced:
+            # Before all loops no reduction is done.
+            return False
         shape = self.naming.kernel.domain.shape
         axes = self.naming.kernel.axes.get(value, ())
         return all(shape[a] == 1 or a in self._free for a in axes if a is not None)

@@ -13,6 +13,7 @@ _LOCALS = frozenset(
         *("step", "lane", "first", "own", "active", "begin", "limit", "end"),
         *("partial", "tile", "a", "b", "y", "offset"),
         *("threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"),
+        *("std", "cuda", "nvcuda"),
     }
 )
 

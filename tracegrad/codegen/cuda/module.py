@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -90,10 +91,16 @@ class ModuleWriter:
         self.uses_layout = False
         self.held: dict[Value, Held] = {}
         self._given: dict[Value, str] = {}
+        # Where all specs say the CPU, as those of examples do, devices say nothing.
+        self._has_device_values = any(map(_is_on_device, self._values()))
         self.parameters = [self._parameter(v) for v in self._inputs()]
 
     def _inputs(self) -> list[Value]:
         return [*self.graph.inputs, *(c.value for c in self.graph.constants)]
+
+    def _values(self) -> Iterator[Value]:
+        made = (v for node in self.graph.nodes for v in node.results)
+        return itertools.chain(self._inputs(), made)
 
     def _parameter(self, value: Value) -> str:
         name = self._given[value] = self.names.unique(value.name)
@@ -123,7 +130,8 @@ class ModuleWriter:
             if not isinstance(value.spec, TensorSpec):
                 continue
             name = self._given[value]
-            if value in constants:
+            elsewhere = self._has_device_values and value.spec.device.type == "cpu"
+            if value in constants or elsewhere:
                 self.line(f"{name} = np.asarray({name})")
             if value in indexed:
                 self.held[value] = self._laid_out(value.spec, name)
@@ -287,6 +295,9 @@ class ModuleWriter:
                 self.held[state] = self._state_before(node)
         for line in self.calls.checks(node, names):
             self.line(line, place_of(node))
+        if not targets:
+            self.line(text, place_of(node))
+            return
         several = len(targets) > 1 or node.operator.facts.get("several")
         left = ", ".join(targets) + "," * (len(targets) == 1) if several else targets[0]
         self.line(f"{left} = {text}", place_of(node))
@@ -350,6 +361,10 @@ class ModuleWriter:
                 self.line(f"{name} = np.array({held.name})")
             handed_out.add(held.memory)
             self.returned.append(name)
+
+
+def _is_on_device(value: Value) -> bool:
+    return isinstance(value.spec, TensorSpec) and value.spec.device.type == "cuda"
 
 
 def _alone(node: Node) -> Kernel | None:

@@ -46,12 +46,21 @@ def emit_cuda(program: Program) -> Source:
             writer.parameters[len(graph.inputs) :], graph.constants, strict=True
         )
     }
-    return Source("cuda", text, entry, _ARENA, constants, library.names)
+    return Source(
+        "cuda",
+        text,
+        entry,
+        _ARENA,
+        constants,
+        library.names,
+        kernels=tuple(kernel for _, kernel in writer.launches),
+    )
 
 
 def _imports(writer: ModuleWriter) -> list[str]:
     library = writer.calls.library
-    lines = list(library.imports.values())
+    # NumPy's name in a kernel's own source means CuPy, as its parameter does.
+    lines = [text for name, text in library.imports.items() if name != "np"]
     if not {"DType", "Operator"}.isdisjoint(library.functions):
         lines.insert(0, "from typing import NamedTuple")
     if any("ml_dtypes" in line.text for line in writer.body) and (

@@ -51,10 +51,22 @@ class Library:
         operator = node.operator
         if operator.kernel is None:
             raise CompileError(f"{operator.name} has no kernel to emit")
-        name = self.add(operator.kernel, "_" + operator.name)
+        external = operator.facts.get("external")
+        if external is None:
+            name = self.add(operator.kernel, "_" + operator.name)
+        else:
+            name = self._external(operator.name, external)
         parts = [f"{{{p.name}}}" for p in operator.operands]
         parts += [f"{p.name}={{{p.name}}}" for p in operator.attributes]
         return f"{name}(np, {', '.join(parts)})"
+
+    def _external(self, operator: str, found_by: tuple[str, str]) -> str:
+        """Let the module look up a kernel that users registered; return its name."""
+        module, function = found_by
+        name = "_" + operator.replace("::", "_")
+        self.imports[function] = f"from {module} import {function}"
+        self.functions[name] = f"{name} = {function}({operator!r})"
+        return name
 
     def add(self, function: Callable[..., Any], name: str = "") -> str:
         """Add the source of `function` and of what it calls; return its name."""

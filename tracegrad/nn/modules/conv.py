@@ -47,6 +47,10 @@ class _Conv(Module):
     ) -> None:
         super().__init__()
         _check_groups(in_channels, out_channels, groups)
+        if isinstance(padding, str) and padding not in ("valid", "same"):
+            raise ArgumentError(
+                f"padding must be 'valid', 'same' or numbers, not {padding!r}"
+            )
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise ArgumentError(
                 "padding_mode must be 'zeros', 'reflect', 'replicate' or 'circular', "

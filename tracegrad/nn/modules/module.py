@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import tracegrad as tg
+from tracegrad.device import Device
+from tracegrad.dispatch.constructors import check_constructor
 from tracegrad.dispatch.tensor import Parameter, Tensor
 from tracegrad.errors import NotSupportedError
 from tracegrad.nn.modules._conversion import Conversion
 from tracegrad.nn.modules._hooks import Hook, RemovableHandle, add_hook, run_with_hooks
 from tracegrad.nn.modules._naming import ModuleNaming
 from tracegrad.nn.modules._state import ModuleState
+from tracegrad.ops.creation import empty_like
 
 Self = TypeVar("Self", bound="Module")
 
@@ -40,6 +43,11 @@ class Module(ModuleNaming, ModuleState):
     __guard_dicts__ = ("_parameters", "_buffers", "_modules")
 
     training: bool
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let layers of the package check their arguments."""
+        super().__init_subclass__(**kwargs)
+        check_constructor(cls)
 
     def __init__(self) -> None:
         own = self.__dict__
@@ -198,6 +206,25 @@ class Module(ModuleNaming, ModuleState):
         """
         return self._apply(Conversion.of(args, kwargs))
 
+    def to_empty(
+        self: Self, *, device: Device | str | None, recurse: bool = True
+    ) -> Self:
+        """Move parameters and buffers without their values, in place.
+
+        Parameters
+        ----------
+        device : Device or str
+            Where they are made anew, uninitialised.
+        recurse : bool
+            Whether those of the children too.
+        """
+
+        def emptied(tensor: Tensor) -> Tensor:
+            found: Tensor = empty_like(tensor, device=device)
+            return found
+
+        return self._apply(emptied, recurse)
+
     def float(self: Self) -> Self:
         """Convert floating parameters and buffers to float32."""
         return self._apply(Conversion.named("float32"))
@@ -237,9 +264,11 @@ class Module(ModuleNaming, ModuleState):
         """
         self.__dict__["forward"] = tg.trace(self.forward)
 
-    def _apply(self: Self, fn: Callable[[Tensor], Tensor]) -> Self:
+    def _apply(
+        self: Self, fn: Callable[[Tensor], Tensor], recurse: bool = True
+    ) -> Self:
         """Replace the data of all parameters and buffers by what `fn` makes of it."""
-        for module in self.children():
+        for module in self.children() if recurse else ():
             module._apply(fn)
         parameters: dict[str, Any] = self._parameters
         for parameter in parameters.values():

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tracegrad import no_grad
+from tracegrad.dispatch.operator import publish_module as _publish_module
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import GradientError
 from tracegrad.ops.creation import zeros
@@ -154,3 +155,6 @@ def clip_grad_value_(
         for parameter in _listed(parameters):
             if parameter.grad is not None:
                 parameter.grad.clamp_(min=-bound, max=bound)  # type: ignore[attr-defined]
+
+
+_publish_module(globals())

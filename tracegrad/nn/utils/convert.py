@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from tracegrad.dispatch.operator import publish_module as _publish_module
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ShapeError
 from tracegrad.ops.joining import cat
@@ -47,3 +48,6 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
             )
         parameter.data = vec[start:stop].view(parameter.shape).data
         start = stop
+
+
+_publish_module(globals())

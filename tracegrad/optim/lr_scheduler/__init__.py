@@ -1,6 +1,8 @@
 """Schedules of an optimizer's step size."""
 
 from tracegrad.optim.lr_scheduler.base import LRScheduler
+from tracegrad.optim.lr_scheduler.combined import ChainedScheduler, SequentialLR
+from tracegrad.optim.lr_scheduler.cyclic import CosineAnnealingWarmRestarts, CyclicLR
 from tracegrad.optim.lr_scheduler.one_cycle import OneCycleLR
 from tracegrad.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from tracegrad.optim.lr_scheduler.smooth import (
@@ -18,8 +20,11 @@ from tracegrad.optim.lr_scheduler.stepwise import (
 )
 
 __all__ = [
+    "ChainedScheduler",
     "ConstantLR",
     "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts",
+    "CyclicLR",
     "ExponentialLR",
     "LRScheduler",
     "LambdaLR",
@@ -29,5 +34,6 @@ __all__ = [
     "OneCycleLR",
     "PolynomialLR",
     "ReduceLROnPlateau",
+    "SequentialLR",
     "StepLR",
 ]

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from tracegrad.dispatch.constructors import check_constructor
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentTypeError, NotSupportedError
+from tracegrad.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    EntryError,
+    NotSupportedError,
+)
 from tracegrad.optim.optimizer import Optimizer
 
 
@@ -20,6 +26,21 @@ def set_lr(group: dict[str, Any], value: float) -> None:
 def number(value: Any) -> float:
     """Return a step size as a Python number."""
     return value.item() if isinstance(value, Tensor) else value  # type: ignore[no-any-return]
+
+
+def per_group(value: Any, count: int) -> list[float]:
+    """Return one value for each group.
+
+    Raises
+    ------
+    ArgumentError
+        If several are given, but not one for each.
+    """
+    if not isinstance(value, list | tuple):
+        return [value] * count
+    if len(value) != count:
+        raise ArgumentError(f"expected {count} values, one per group, got {len(value)}")
+    return list(value)
 
 
 class LRScheduler:
@@ -45,6 +66,11 @@ class LRScheduler:
     # What `state_dict` leaves out beside the optimizer.
     _unsaved: tuple[str, ...] = ("optimizer",)
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let schedules of the package check their arguments."""
+        super().__init_subclass__(**kwargs)
+        check_constructor(cls)
+
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         if not isinstance(optimizer, Optimizer):
             raise ArgumentTypeError(f"{type(optimizer).__name__} is not an Optimizer")
@@ -52,10 +78,15 @@ class LRScheduler:
             if last_epoch == -1:
                 group.setdefault("initial_lr", number(group["lr"]))
             elif "initial_lr" not in group:
-                raise KeyError("'initial_lr' is not in the group to resume from")
+                raise EntryError("'initial_lr' is not in the group to resume from")
         self.optimizer = optimizer
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
+        self._begin()
+
+    def _begin(self) -> None:
+        """Make the first step, which only sets the step sizes to begin with."""
+        self._step_count = 0
         self.step()
 
     def get_lr(self) -> list[float]:
@@ -68,6 +99,7 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Go on to the next epoch, or to a given one, and set the step sizes."""
+        self._step_count += 1
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         values = self.get_lr() if epoch is None else self._lr_at()
         self._set(values)
@@ -98,3 +130,6 @@ class LRScheduler:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take back what `state_dict` returned."""
         self.__dict__.update(state_dict)
+
+
+check_constructor(LRScheduler)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from tracegrad.errors import ArgumentError
-from tracegrad.optim.lr_scheduler.base import LRScheduler
+from tracegrad.optim.lr_scheduler.base import LRScheduler, per_group
 from tracegrad.optim.optimizer import Optimizer
 
 
@@ -87,7 +87,7 @@ class OneCycleLR(LRScheduler):
         self._phases = _phases(self.total_steps, pct_start, three_phase)
         self.cycle_momentum = cycle_momentum
         groups = optimizer.param_groups
-        highest = _per_group(max_lr, len(groups))
+        highest = per_group(max_lr, len(groups))
         if last_epoch == -1:
             for group, high in zip(groups, highest, strict=True):
                 group["initial_lr"] = high / div_factor
@@ -106,7 +106,7 @@ class OneCycleLR(LRScheduler):
     def _begin_momentum(
         self, groups: list[dict[str, Any]], base: Any, highest: Any
     ) -> None:
-        low, high = _per_group(base, len(groups)), _per_group(highest, len(groups))
+        low, high = per_group(base, len(groups)), per_group(highest, len(groups))
         for group, least, most in zip(groups, low, high, strict=True):
             group["base_momentum"], group["max_momentum"] = least, most
             self._set_momentum(group, most)
@@ -177,11 +177,3 @@ def _phases(total: int, pct_start: float, three: bool) -> tuple[_Phase, ...]:
     down = _Phase(2 * pct_start * total - 2, ("max_lr", "initial_lr"), back)
     still = ("max_momentum", "max_momentum")
     return up, down, _Phase(total - 1, ("initial_lr", "min_lr"), still)
-
-
-def _per_group(value: Any, count: int) -> list[float]:
-    if not isinstance(value, list | tuple):
-        return [value] * count
-    if len(value) != count:
-        raise ArgumentError(f"expected {count} values, one per group, got {len(value)}")
-    return list(value)

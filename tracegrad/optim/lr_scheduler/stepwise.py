@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tracegrad.errors import ArgumentError
+from tracegrad.errors import ArgumentError, ArgumentTypeError
 from tracegrad.optim.lr_scheduler.base import LRScheduler
 from tracegrad.optim.optimizer import Optimizer
 
@@ -69,11 +69,15 @@ class MultiplicativeLR(LRScheduler):
 
 def _per_group(optimizer: Optimizer, functions: Any) -> list[Callable[[int], float]]:
     count = len(optimizer.param_groups)
-    if not isinstance(functions, list | tuple):
-        return [functions] * count
-    if len(functions) != count:
-        raise ArgumentError(f"expected {count} lr_lambdas, but got {len(functions)}")
-    return list(functions)
+    given = functions if isinstance(functions, list | tuple) else [functions] * count
+    if len(given) != count:
+        raise ArgumentError(f"expected {count} lr_lambdas, but got {len(given)}")
+    for function in given:
+        if not callable(function):
+            raise ArgumentTypeError(
+                f"lr_lambda must be a function, or a list of them, not {function!r}"
+            )
+    return list(given)
 
 
 class StepLR(LRScheduler):
