@@ -49,6 +49,7 @@ DIFFERENT = {
     "nn.functional.softmin": "an option private to PyTorch",
     "nn.functional.normalize": "no out= of functions that are made of others",
     "norm": "no out= of functions that are made of others",
+    "utils.data.Sampler": "an old parameter, which PyTorch has taken away",
     "tensordot": "no out= of functions that are made of others",
 }
 
@@ -67,8 +68,9 @@ def parameters(function):
         if parameter.name == "out" and parameter.kind is parameter.KEYWORD_ONLY:
             continue
         named = str(default).rpartition(".")[2]
-        is_dtype = type(default).__name__ in ("dtype", "DType")
-        shown = named if is_dtype else default
+        kind = type(default).__name__
+        is_dtype = kind in ("dtype", "DType")
+        shown = named if is_dtype else kind if kind == "Generator" else default
         found.append((parameter.name, KINDS.get(parameter.kind, ""), shown))
     return found
 

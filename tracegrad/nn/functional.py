@@ -345,6 +345,8 @@ __all__ = [
     "upsample_nearest",
 ]
 
+# The modules of operators export what they call themselves, without words for users.
+globals().update(_public_forms(globals(), __all__))
 _WITH_OLD_NAMES = (
     "binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss "
     "cross_entropy hinge_embedding_loss kl_div l1_loss margin_ranking_loss mse_loss "
@@ -353,6 +355,3 @@ _WITH_OLD_NAMES = (
 globals().update(
     {name: _taking_old_names(globals()[name]) for name in _WITH_OLD_NAMES.split()}
 )
-
-# The modules of operators export what they call themselves, without words for users.
-globals().update(_public_forms(globals(), __all__))
