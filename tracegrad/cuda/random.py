@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from tracegrad.device import Device, resolved
 from tracegrad.dispatch.generator import default_cuda_generator
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import DrawError
+
+
+def _check(device: Device | str | int) -> None:
+    resolved(Device("cuda", device) if isinstance(device, int) else device)
 
 
 def manual_seed(seed: int) -> None:
@@ -33,18 +38,28 @@ def initial_seed() -> int:
     return default_cuda_generator.initial_seed()
 
 
-def get_rng_state() -> Tensor:
-    """Return the state of the device's default generator as a tensor of bytes."""
+def get_rng_state(device: Device | str | int = "cuda") -> Tensor:
+    """Return the state of the device's default generator as a tensor of bytes.
+
+    Raises
+    ------
+    DeviceError
+        If another device is asked for.
+    """
+    _check(device)
     state: Tensor = default_cuda_generator.get_state()
     return state
 
 
-def set_rng_state(new_state: Any) -> None:
+def set_rng_state(new_state: Any, device: Device | str | int = "cuda") -> None:
     """Continue the device's default generator from a state of `get_rng_state`.
 
     Raises
     ------
     DrawError
         If it is no such state.
+    DeviceError
+        If another device is asked for.
     """
+    _check(device)
     default_cuda_generator.set_state(new_state)

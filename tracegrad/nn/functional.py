@@ -1,6 +1,7 @@
 """The functions that layers are made of, under PyTorch's names."""
 
 from collections.abc import Callable
+from inspect import signature as _signature
 from typing import Any
 
 from tracegrad.dispatch.operator import FUNCTIONS, OPERATORS
@@ -207,10 +208,13 @@ celu_ = _written_into("celu")
 def _with_indices(name: str) -> Callable[..., Any]:
     """Return the form of a max pooling that returns where the maxima are."""
     function = globals()[name]
+    signature = _signature(function)
 
     def both(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **{**kwargs, "return_indices": True})
+        given = signature.bind(*args, **kwargs).arguments
+        return function(**{**given, "return_indices": True})
 
+    both.__signature__ = signature  # type: ignore[attr-defined]
     both.__name__ = both.__qualname__ = f"{name}_with_indices"
     both.__doc__ = f"Return the maxima of `{name}`, and where they are."
     return both
