@@ -14,7 +14,7 @@ from tracegrad.errors import ArgumentError, ArgumentValueError
 from tracegrad.ops._functions import Choice, choosing
 from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops._promotion import arithmetic
-from tracegrad.ops.comparison import gt, le
+from tracegrad.ops.comparison import gt, le, ne
 from tracegrad.ops.error_functions import erf
 from tracegrad.ops.exponential import exp
 from tracegrad.ops.hyperbolic import tanh
@@ -40,8 +40,9 @@ def rectified(input: Tensor) -> Tensor:
     """Each element, or 0 where it is negative; the derivative at 0 is 0."""
 
 
-rectified.vjp(input=lambda ct, out: where(le(out, 0), 0, ct)).jvp(
-    input=lambda t, out: where(le(out, 0), 0, t)
+# The result is positive, 0 or NaN, and NaN lets cotangents through.
+rectified.vjp(input=lambda ct, out: where(ne(out, 0), ct, 0)).jvp(
+    input=lambda t, out: where(ne(out, 0), t, 0)
 )
 
 
