@@ -47,6 +47,7 @@ from tracegrad.nn.functions.shuffling import (
     pixel_shuffle,
     pixel_unshuffle,
 )
+from tracegrad.nn.old_reductions import bound as _bound
 from tracegrad.nn.old_reductions import taking_old_names as _taking_old_names
 from tracegrad.ops.columns import fold_columns as fold
 from tracegrad.ops.columns import unfold_columns as unfold
@@ -211,7 +212,7 @@ def _with_indices(name: str) -> Callable[..., Any]:
     signature = _signature(function)
 
     def both(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(*args, **kwargs).arguments
+        given = _bound(both.__name__, signature, args, kwargs)
         return function(**{**given, "return_indices": True})
 
     both.__signature__ = signature  # type: ignore[attr-defined]

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from tracegrad.dispatch.argument_errors import raise_explained
 from tracegrad.location import warn
 
 _OLD = ("size_average", "reduce")
@@ -49,7 +50,7 @@ def taking_old_names(function: Callable[..., Any]) -> Callable[..., Any]:
         given_old = "size_average" in kwargs or "reduce" in kwargs
         if len(args) <= first_old and not given_old:
             return function(*args, **kwargs)
-        given = signature.bind(*args, **kwargs).arguments
+        given = bound(function.__name__, signature, args, kwargs)
         size_average, reduce = (given.pop(name, None) for name in _OLD)
         reduction = given.get("reduction", "mean")
         given["reduction"] = reduction_of(size_average, reduce, reduction)
@@ -57,6 +58,25 @@ def taking_old_names(function: Callable[..., Any]) -> Callable[..., Any]:
 
     call.__signature__ = signature  # type: ignore[attr-defined]
     return call
+
+
+def bound(
+    name: str,
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> dict[str, Any]:
+    """Return the arguments of a call by name.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If they do not fit the signature.
+    """
+    try:
+        return signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        raise_explained(name, signature, args, kwargs, error)
 
 
 def _with_old_names(function: Callable[..., Any]) -> inspect.Signature:
