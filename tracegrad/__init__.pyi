@@ -547,6 +547,8 @@ def diagonal(
     out: Tensor | None = ...,
 ) -> Tensor:
     """The diagonal of two dimensions, as the last dimension."""
+def digamma(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
+    """Derivative of `lgamma`; -inf at 0, NaN at negative integers."""
 def dot(
     input: Tensor,
     tensor: Tensor | builtins.complex,
@@ -789,6 +791,8 @@ def lerp(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Straight line from `input` (weight 0) to `end` (weight 1)."""
+def lgamma(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
+    """Logarithm of the size of the gamma function; inf at 0 and negative integers."""
 def linear(
     input: Tensor,
     weight: Tensor | builtins.complex,
@@ -1904,6 +1908,8 @@ def msort(input: Tensor) -> Tensor:
     """Return the elements in order along the first dimension."""
 def multiply(input: Any, other: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return ``input * other``."""
+def mvlgamma(input: Tensor, p: builtins.int) -> Tensor:
+    """Return the logarithm of the multivariate gamma function of dimension `p`."""
 def nan_to_num(
     input: Any,
     nan: builtins.float | None = ...,
@@ -1985,6 +1991,8 @@ def ones_like(
     """Make a tensor of ones with the shape, dtype and device of `input`."""
 def pinverse(input: Tensor, rcond: builtins.float = ...) -> Tensor:
     """Return the pseudoinverse; singular values below `rcond` times the first are 0."""
+def polygamma(n: builtins.int, input: Tensor) -> Tensor:
+    """Return derivative number `n` of `digamma`."""
 def positive(input: Tensor) -> Tensor:
     """Return `input` itself, as ``+input`` does."""
 def pow(input: Any, exponent: Any, *, out: Tensor | None = ...) -> Tensor:

@@ -684,6 +684,10 @@ class Tensor:
         append: Tensor | None = ...,
     ) -> Tensor:
         """Return the differences of neighbours along `dim`, `n` times; of bools, "xor"."""
+    def digamma(self) -> Tensor:
+        """Derivative of `lgamma`; -inf at 0, NaN at negative integers."""
+    def digamma_(self) -> Tensor:
+        """Derivative of `lgamma`; -inf at 0, NaN at negative integers."""
     def div(
         self,
         other: Any,
@@ -966,6 +970,10 @@ class Tensor:
         """Whether `input` is less than or equal to `other`, element by element."""
     def less_equal_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `less_equal` into this tensor."""
+    def lgamma(self) -> Tensor:
+        """Logarithm of the size of the gamma function; inf at 0 and negative integers."""
+    def lgamma_(self) -> Tensor:
+        """Logarithm of the size of the gamma function; inf at 0 and negative integers."""
     def log(self) -> Tensor:
         """Natural logarithm of each element."""
     def log10(self) -> Tensor:
@@ -1112,6 +1120,8 @@ class Tensor:
         """Write the result of `multiply` into this tensor."""
     def mv(self, vec: Tensor | complex) -> Tensor:
         """Product of a matrix and a vector."""
+    def mvlgamma(self, p: builtins.int) -> Tensor:
+        """Return the logarithm of the multivariate gamma function of dimension `p`."""
     def nan_to_num(
         self,
         nan: builtins.float | None = ...,

@@ -16,7 +16,7 @@ HELPERS: dict[str, Callable[..., Any]] = {}
 _CONSTANTS: dict[str, tuple[str, ...]] = {}
 
 
-def _helper(*needs: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def helper(*needs: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enter a function (decorator); `needs` are the constants and helpers it reads."""
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -187,7 +187,7 @@ TG_ERFINV_TAIL = (
 )
 
 
-@_helper("TG_ERFC_TABLE")
+@helper("TG_ERFC_TABLE")
 def tg_erfc_scaled(np: Any, a: Any) -> Any:
     """exp(a**2) erfc(a) for a from 0 to 28, in float64."""
     u = 2.0 / (2.0 + a)
@@ -203,7 +203,7 @@ def tg_erfc_scaled(np: Any, a: Any) -> Any:
     return result
 
 
-@_helper("tg_erfc_scaled")
+@helper("tg_erfc_scaled")
 def tg_erfc(np: Any, x: Any) -> Any:
     """Complementary error function."""
     wide = np.positive(x, dtype="float64")
@@ -216,7 +216,7 @@ def tg_erfc(np: Any, x: Any) -> Any:
     return np.where(x < 0, 2.0 - tail, tail).astype(x.dtype)
 
 
-@_helper("tg_erfc", "TG_ERF_SERIES", "TG_ERF_ABOVE", "TG_ERF_BELOW")
+@helper("tg_erfc", "TG_ERF_SERIES", "TG_ERF_ABOVE", "TG_ERF_BELOW")
 def tg_erf(np: Any, x: Any) -> Any:
     """Error function, in float64; float32 takes the shorter formula."""
     wide = np.positive(x, dtype="float64")
@@ -239,7 +239,7 @@ def tg_erf(np: Any, x: Any) -> Any:
     return np.where(np.abs(wide) < 1, wide * series, outer)
 
 
-@_helper("tg_erf", "tg_erfc", "TG_ERFINV_CENTRE", "TG_ERFINV_TAIL")
+@helper("tg_erf", "tg_erfc", "TG_ERFINV_CENTRE", "TG_ERFINV_TAIL")
 def tg_erfinv(np: Any, y: Any) -> Any:
     """Inverse error function: seven digits, then Newton's method on erf or log erfc."""
     a = np.abs(np.positive(y, dtype="float64"))
@@ -257,14 +257,14 @@ def tg_erfinv(np: Any, y: Any) -> Any:
     return np.copysign(x, y).astype(y.dtype)
 
 
-@_helper()
+@helper()
 def tg_remainder(np: Any, a: Any, b: Any) -> Any:
     """Remainder with the sign of the divisor; a zero keeps the dividend's sign."""
     rest = np.fmod(a, b)
     return np.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
 
 
-@_helper()
+@helper()
 def tg_integer_power(np: Any, a: Any, b: Any) -> Any:
     """Integer power that wraps; a negative exponent gives the integer part."""
     sign = np.where(b % 2 == 0, 1, -1).astype(a.dtype)
@@ -272,7 +272,7 @@ def tg_integer_power(np: Any, a: Any, b: Any) -> Any:
     return np.where(b < 0, inverse, np.power(a, np.maximum(b, 0)))
 
 
-@_helper()
+@helper()
 def tg_complex(np: Any, real: Any, imag: Any) -> Any:
     """Complex number of two parts, which may be infinite or NaN."""
     # The sum has the order of memory that an element-wise result has.
@@ -282,7 +282,7 @@ def tg_complex(np: Any, real: Any, imag: Any) -> Any:
     return result
 
 
-@_helper("tg_complex")
+@helper("tg_complex")
 def tg_nonfinite_parts(np: Any, z: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     """Complex numbers with NaN and the infinities replaced in both parts."""
     parts = []
@@ -293,7 +293,7 @@ def tg_nonfinite_parts(np: Any, z: Any, nan: Any, posinf: Any, neginf: Any) -> A
     return tg_complex(np, parts[0], parts[1])
 
 
-@_helper()
+@helper()
 def tg_kept(np: Any, input: Any, condition: Any) -> Any:
     """Elements of floats where a condition holds, 0 elsewhere."""
     # As integers times 0 or 1: np.where's branch is often predicted wrongly, and as
@@ -302,7 +302,7 @@ def tg_kept(np: Any, input: Any, condition: Any) -> Any:
     return np.multiply(bits, condition).view(input.dtype)
 
 
-@_helper("tg_kept")
+@helper("tg_kept")
 def tg_zeroed(np: Any, input: Any, condition: Any) -> Any:
     """Elements of floats, 0 where a condition holds."""
     return tg_kept(np, input, np.logical_not(condition))
