@@ -1418,6 +1418,8 @@ def bincount(
     minlength: builtins.int = ...,
 ) -> Tensor:
     """Return how often each number from 0 on occurs, or the sums of weights."""
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = ...) -> Tensor:
+    """Return how many of `count` trials succeed, each with probability `prob`."""
 def block_diag(*tensors: Any) -> Tensor:
     """Return a matrix with the given ones along its diagonal, zeros elsewhere."""
 def broadcast_shapes(*shapes: Any) -> Size:
@@ -1906,6 +1908,14 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Return dimensions moved to other places, the others in their order."""
 def msort(input: Tensor) -> Tensor:
     """Return the elements in order along the first dimension."""
+def multinomial(
+    input: Tensor,
+    num_samples: builtins.int,
+    replacement: builtins.bool = ...,
+    *,
+    generator: Generator | None = ...,
+) -> Tensor:
+    """Return places drawn by weight, of each row."""
 def multiply(input: Any, other: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return ``input * other``."""
 def mvlgamma(input: Tensor, p: builtins.int) -> Tensor:
@@ -1991,6 +2001,8 @@ def ones_like(
     """Make a tensor of ones with the shape, dtype and device of `input`."""
 def pinverse(input: Tensor, rcond: builtins.float = ...) -> Tensor:
     """Return the pseudoinverse; singular values below `rcond` times the first are 0."""
+def poisson(input: Tensor, generator: Generator | None = ...) -> Tensor:
+    """Return a Poisson draw for each rate."""
 def polygamma(n: builtins.int, input: Tensor) -> Tensor:
     """Return derivative number `n` of `digamma`."""
 def positive(input: Tensor) -> Tensor:

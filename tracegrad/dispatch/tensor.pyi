@@ -527,6 +527,14 @@ class Tensor:
         """Return `input` expanded to `size`."""
     def byte(self) -> Tensor:
         """Return the tensor as uint8: itself if it has that dtype."""
+    def cauchy_(
+        self,
+        median: builtins.float = ...,
+        sigma: builtins.float = ...,
+        *,
+        generator: Generator | None = ...,
+    ) -> Tensor:
+        """Fill with draws from a Cauchy distribution."""
     def cdouble(self) -> Tensor:
         """Return the tensor as complex128: itself if it has that dtype."""
     def ceil(self) -> Tensor:
@@ -816,6 +824,13 @@ class Tensor:
         """Whether `input` is greater than or equal to `other`, element by element."""
     def ge_(self, other: Tensor | complex) -> Tensor:
         """Whether `input` is greater than or equal to `other`, element by element."""
+    def geometric_(
+        self,
+        p: builtins.float,
+        *,
+        generator: Generator | None = ...,
+    ) -> Tensor:
+        """Fill with how many trials a first success takes."""
     def ger(self, vec2: Tensor) -> Tensor:
         """Return `outer`, under its name in BLAS."""
     def get_device(self) -> builtins.int:
@@ -990,6 +1005,14 @@ class Tensor:
         """Logarithm to base 2 of each element."""
     def log_(self) -> Tensor:
         """Natural logarithm of each element."""
+    def log_normal_(
+        self,
+        mean: builtins.float = ...,
+        std: builtins.float = ...,
+        *,
+        generator: Generator | None = ...,
+    ) -> Tensor:
+        """Fill with draws whose logarithm is normal."""
     def log_softmax(self, dim: builtins.int, dtype: DType | None = ...) -> Tensor:
         """Logarithm of the softmax along a dimension, exact where that is tiny."""
     def logaddexp(self, other: Tensor | complex) -> Tensor:
@@ -1114,6 +1137,14 @@ class Tensor:
         """Product of two tensors; of bools, their "and"."""
     def mul_(self, other: Tensor | complex) -> Tensor:
         """Product of two tensors; of bools, their "and"."""
+    def multinomial(
+        self,
+        num_samples: builtins.int,
+        replacement: builtins.bool = ...,
+        *,
+        generator: Generator | None = ...,
+    ) -> Tensor:
+        """Return places drawn by weight, of each row."""
     def multiply(self, other: Any, *, out: Tensor | None = ...) -> Tensor:
         """Return ``input * other``."""
     def multiply_(self, *args: Any, **kwargs: Any) -> Tensor:

@@ -100,7 +100,7 @@ def polygamma(n: int, input: Tensor) -> Tensor:
     >>> tg.polygamma(1, tg.tensor([1.0]))  # pi**2 / 6
     tensor([1.6449])
     """
-    if not isinstance(n, int) or isinstance(n, bool):
+    if n.__class__ is not int:
         raise ArgumentTypeError(f"polygamma: n must be int, not {type(n).__name__}")
     if n < 0:
         raise ArgumentValueError(f"polygamma(n, x) does not support negative n: {n}")

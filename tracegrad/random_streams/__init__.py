@@ -17,9 +17,11 @@ from tracegrad.random_streams import counted
 from tracegrad.random_streams.bernoulli import bernoulli, bernoulli_each, dropout_mask
 from tracegrad.random_streams.engine import MT19937
 from tracegrad.random_streams.integers import randint, random_integers, randperm
+from tracegrad.random_streams.inversion import cauchy, choices, geometric, log_normal
 from tracegrad.random_streams.normal import normal
 from tracegrad.random_streams.philox import Philox
 from tracegrad.random_streams.placement import memory_order
+from tracegrad.random_streams.rejection import binomial, gamma, poisson
 from tracegrad.random_streams.uniform import exponential, uniform
 
 __all__ = [
@@ -27,11 +29,18 @@ __all__ = [
     "Philox",
     "bernoulli",
     "bernoulli_each",
+    "binomial",
+    "cauchy",
+    "choices",
     "draws_of",
     "dropout_mask",
     "exponential",
+    "gamma",
+    "geometric",
+    "log_normal",
     "memory_order",
     "normal",
+    "poisson",
     "randint",
     "random_integers",
     "randperm",

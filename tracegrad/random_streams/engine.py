@@ -183,13 +183,17 @@ class MT19937:
         -------
         MT19937
         """
+        with self.lock:
+            return self.twin()
+
+    def twin(self) -> MT19937:
+        """Do as `clone`, for a routine that holds the lock."""
         twin = object.__new__(MT19937)
         twin.lock = threading.Lock()
-        with self.lock:
-            twin.cached_normal = self.cached_normal
-            twin._seed = self._seed
-            twin._fresh = self._fresh
-            twin._words = self._words.copy()
+        twin.cached_normal = self.cached_normal
+        twin._seed = self._seed
+        twin._fresh = self._fresh
+        twin._words = self._words.copy()
         return twin
 
     def get_state(self) -> NDArray[np.uint8]:

@@ -99,7 +99,7 @@ def normal(
         return pairs.view(target).reshape(size)
     with engine.lock:
         if count < _BLOCK or not contiguous:
-            values: NDArray[Any] = _one_by_one(engine, count)
+            values: NDArray[Any] = one_by_one(engine, count)
         elif target == np.float64:
             values = _in_blocks(engine, count, count, unit_float64, _blocks_float64)
         else:
@@ -110,7 +110,7 @@ def normal(
     return cast(values, target).reshape(size)
 
 
-def _one_by_one(engine: MT19937, count: int) -> F64:
+def one_by_one(engine: MT19937, count: int) -> F64:
     """Draw standard normals in pairs, the cached one first."""
     values = np.empty(count, np.float64)
     start = 0
