@@ -68,6 +68,7 @@ _LAZY = {
     "cuda": ("tracegrad.cuda", ""),
     "codegen": ("tracegrad.codegen", ""),
     "data": ("tracegrad.data", ""),
+    "distributions": ("tracegrad.distributions", ""),
     "fft": ("tracegrad.fft", ""),
     "func": ("tracegrad.func", ""),
     "accelerator": ("tracegrad.accelerator", ""),

@@ -13,7 +13,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 # Parts of tracegrad that are written as a user would write them, on public names: what
 # they read (a module's `training`, an optimizer's `lr`) must be guarded.
-USER_PARTS = ("nn", "optim", "func", "data")
+USER_PARTS = ("nn", "optim", "func", "data", "distributions")
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # By id: a user's callable may have an equality and a hash of its own.
