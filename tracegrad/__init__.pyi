@@ -37,6 +37,7 @@ from tracegrad.amp.autocast_mode import clear_autocast_cache as clear_autocast_c
 from tracegrad import codegen as codegen
 from tracegrad import cuda as cuda
 from tracegrad import data as data
+from tracegrad import distributions as distributions
 from tracegrad import fft as fft
 from tracegrad import func as func
 from tracegrad.amp import get_autocast_dtype as get_autocast_dtype

@@ -48,9 +48,6 @@ def disagreement(ours, theirs):
 def test_losses_are_pytorchs(name):
     if name in EINOPS:
         pytest.importorskip("einops")
-    missing = programs.missing(name)
-    if missing:
-        pytest.xfail(f"tracegrad has no {', '.join(missing)} yet")
     theirs = losses(programs.under_pytorch, name)
     ours = losses(programs.under_tracegrad, name)
     at_first, always = disagreement(ours, theirs)

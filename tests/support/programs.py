@@ -20,22 +20,6 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init
 
 Train = Callable[[int], Iterator[float]]
 
-# What these need and tracegrad may not have yet: they are expected to fail for it.
-NEEDS = {"reinforce": ("distributions.Categorical",)}
-
-
-def missing(name: str) -> list[str]:
-    """What the program needs that tracegrad does not have."""
-    return [needed for needed in NEEDS.get(name, ()) if not has(needed)]
-
-
-def has(path: str) -> bool:
-    """Whether tracegrad has ``torch.<path>``."""
-    found: Any = tracegrad_torch
-    for part in path.split("."):
-        found = getattr(found, part, None)
-    return found is not None
-
 
 @contextmanager
 def under_tracegrad(name: str) -> Iterator[Train]:

@@ -124,7 +124,7 @@ class Categorical(Distribution):
     def enumerate_support(self, expand: bool = True) -> Any:
         """Return all places, along a new first dimension."""
         ones = (1,) * len(self._batch_shape)
-        values = tg.arange(self._num_events).reshape((-1, *ones))
+        values: Any = tg.arange(self._num_events).reshape((-1, *ones))
         return values.expand((-1, *self._batch_shape)) if expand else values
 
 
@@ -209,7 +209,7 @@ class OneHotCategorical(Distribution):
         """Return all vectors, along a new first dimension."""
         n = self.event_shape[0]
         ones = (1,) * len(self._batch_shape)
-        values = tg.eye(n, dtype=self.probs.dtype).reshape((n, *ones, n))
+        values: Any = tg.eye(n, dtype=self.probs.dtype).reshape((n, *ones, n))
         return values.expand((n, *self._batch_shape, n)) if expand else values
 
 

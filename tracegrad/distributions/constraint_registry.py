@@ -84,6 +84,7 @@ def _parts(registry: ConstraintRegistry) -> None:
     )
 
 
+_kind: Any
 for _registry in (biject_to, transform_to):
     _registry.register(constraints.real, lambda c: transforms.identity_transform)
     for _kind in (constraints.greater_than, constraints.greater_than_eq):

@@ -16,7 +16,8 @@ from tracegrad.distributions.utils import (
     probs_to_logits,
 )
 from tracegrad.errors import ArgumentError
-from tracegrad.nn import functional as F  # noqa: N812
+
+F = tg.nn.functional
 
 
 def one_of(**given: Any) -> str:
@@ -136,7 +137,7 @@ class Bernoulli(_Binary, ExponentialFamily):
     def enumerate_support(self, expand: bool = True) -> Any:
         """Return 0 and 1, along a new first dimension."""
         ones = (1,) * len(self._batch_shape)
-        values = tg.arange(2, dtype=self._given.dtype).reshape((-1, *ones))
+        values: Any = tg.arange(2, dtype=self._given.dtype).reshape((-1, *ones))
         return values.expand((-1, *self._batch_shape)) if expand else values
 
 
@@ -333,7 +334,7 @@ class Binomial(_Binary):
                 "Inhomogeneous total count not supported by `enumerate_support`."
             )
         ones = (1,) * len(self._batch_shape)
-        values = tg.arange(1 + most, dtype=self._given.dtype).reshape((-1, *ones))
+        values: Any = tg.arange(1 + most, dtype=self._given.dtype).reshape((-1, *ones))
         return values.expand((-1, *self._batch_shape)) if expand else values
 
     def entropy(self) -> Any:

@@ -28,10 +28,15 @@ from tracegrad.distributions.normal import HalfNormal, Normal
 from tracegrad.distributions.transformed import TransformedDistribution
 from tracegrad.distributions.utils import euler_constant, sum_rightmost
 from tracegrad.errors import ArgumentTypeError
-from tracegrad.nn import functional as F  # noqa: N812
+
+F = tg.nn.functional
 
 _Formula = Callable[[Any, Any], Any]
 _FORMULAS: dict[tuple[type, type], _Formula] = {}
+
+# The kinds of the loops below.
+_p: type
+_q: type
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[_Formula], _Formula]:
@@ -42,7 +47,8 @@ def register_kl(type_p: type, type_q: type) -> Callable[[_Formula], _Formula]:
     ArgumentTypeError
         If one is no kind of distribution.
     """
-    for name, kind in (("type_p", type_p), ("type_q", type_q)):
+    given: Any = (("type_p", type_p), ("type_q", type_q))
+    for name, kind in given:
         if not (isinstance(kind, type) and issubclass(kind, Distribution)):
             raise ArgumentTypeError(
                 f"Expected {name} to be a Distribution subclass but got {kind}"

@@ -9,7 +9,8 @@ from typing import Any
 import tracegrad as tg
 from tracegrad.distributions import constraints
 from tracegrad.distributions.utils import sum_rightmost
-from tracegrad.nn import functional as F  # noqa: N812
+
+F = tg.nn.functional
 
 
 class Transform:

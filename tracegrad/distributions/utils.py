@@ -26,7 +26,7 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
             "torch.Tensor or objects implementing __torch_function__."
         )
     tensors = [v for v in values if isinstance(v, tg.Tensor)]
-    kinds = {"dtype": tg.get_default_dtype()}
+    kinds: dict[str, Any] = {"dtype": tg.get_default_dtype()}
     if tensors:
         kinds = {"dtype": tensors[0].dtype, "device": tensors[0].device}
     made = [v if isinstance(v, tg.Tensor) else tg.tensor(v, **kinds) for v in values]
