@@ -456,3 +456,32 @@ def test_a_bound_gradient_beside_what_backward_needs() -> None:
         return [[tg.full((4,), k, requires_grad=True)] for k in (1.0, 2.0, 3.0)]
 
     compare_calls(f, make, backward=True)
+
+
+def test_the_error_of_a_written_tensor_names_the_line_in_every_call():
+    def spoilt(x):
+        w = tg.ones(3) * 2
+        y = x * w
+        w.add_(1)
+        return y.sum()
+
+    captured = tg.trace(spoilt)
+    for function in (spoilt, captured):
+        for _ in range(3):
+            loss = function(tg.ones(3, requires_grad=True))
+            with pytest.raises(tg.errors.GradientError, match=r"since, at .*\.py:\d+"):
+                loss.backward()
+
+
+def test_the_error_of_a_written_argument_names_the_line_in_every_call():
+    def spoil(x, w):
+        y = x * w
+        w.add_(1)
+        return y.sum()
+
+    captured = tg.trace(spoil)
+    for function in (spoil, captured):
+        for _ in range(3):
+            loss = function(tg.ones(3, requires_grad=True), tg.ones(3))
+            with pytest.raises(tg.errors.GradientError, match=r"since, at .*\.py:\d+"):
+                loss.backward()

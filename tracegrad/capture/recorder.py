@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from tracegrad.capture.hints import stored_name
 from tracegrad.capture.journal import Journal
@@ -56,6 +56,23 @@ class UnknownTensorError(Exception):
     """A tensor whose origin the recording did not see."""
 
 
+class Bump(NamedTuple):
+    """Writes into an input, as its version counter has them.
+
+    Attributes
+    ----------
+    which : int
+        The input.
+    times : int
+    place : Location or None
+        Where it was last written under grad.
+    """
+
+    which: int
+    times: int
+    place: Location | None
+
+
 @final
 class OperatorRecorder:
     """Records operators applied to ordinary tensors.
@@ -89,7 +106,7 @@ class OperatorRecorder:
         self._known: dict[Place, tuple[Value, int]] = {}
         self._states: dict[int, tuple[Generator, Value, Value]] = {}
         # By the identity of version counters: how often writes advanced them.
-        self._bumps: dict[int, int] = {}
+        self._bumps: dict[int, Bump] = {}
         self._written: dict[Value, Location | None] = {}
         self._detached: dict[Value, Value] = {}
         self._kept: list[Any] = []
@@ -390,7 +407,10 @@ class OperatorRecorder:
             return
         # Kept, so that no other counter gets its identity.
         self._kept.append(version)
-        self._bumps[id(version)] = self._bumps.get(id(version), 0) + 1
+        place = self.origin.here() if thread.grad_enabled else None
+        before = self._bumps.get(id(version), Bump(0, 0, None))
+        times = before.times + 1
+        self._bumps[id(version)] = Bump(0, times, place or before.place)
 
     def _whole(
         self, target: Tensor, place: Place, storage: Storage, value: Value
@@ -507,15 +527,15 @@ class OperatorRecorder:
         tensors = dict(self.inputs)
         return [(v, t) for v in self._written if self.tape.moved(t := tensors[v])]
 
-    def bumps(self) -> list[tuple[int, int]]:
-        """Return for inputs that were written how often, one input per counter."""
+    def bumps(self) -> list[Bump]:
+        """Return what happened to the counters of inputs, one input per counter."""
         counts = dict(self._bumps)
         found = []
         for index, (_, tensor) in enumerate(self.inputs):
             if isinstance(tensor, Tensor):
-                count = counts.pop(id(version_of(tensor)), 0)
-                if count:
-                    found.append((index, count))
+                bump = counts.pop(id(version_of(tensor)), None)
+                if bump is not None:
+                    found.append(bump._replace(which=index))
         return found
 
     def finish(self, outputs: Sequence[Value]) -> Graph:

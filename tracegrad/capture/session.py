@@ -27,7 +27,7 @@ from tracegrad.capture.outputs import CannotReturnError, Flattening, shown
 from tracegrad.capture.paths import Attribute, Held, Item, Path
 from tracegrad.capture.places import Places, placed
 from tracegrad.capture.reads import ReadRecorder, Reads
-from tracegrad.capture.recorder import OperatorRecorder, UnknownTensorError
+from tracegrad.capture.recorder import Bump, OperatorRecorder, UnknownTensorError
 from tracegrad.capture.tape import Standing
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.state import thread
@@ -88,8 +88,8 @@ class Recording:
         Of the returned tensors.
     build : callable or None
         Puts them together.
-    bumps : tuple of (int, int)
-        Which inputs were written, and how often.
+    bumps : tuple of Bump
+        Which inputs were written, how often, and where.
     """
 
     result: Any
@@ -100,7 +100,7 @@ class Recording:
     numbers: tuple[Path, ...] = ()
     places: Places | None = None
     build: Any = None
-    bumps: tuple[tuple[int, int], ...] = ()
+    bumps: tuple[Bump, ...] = ()
 
 
 @final

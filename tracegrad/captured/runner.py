@@ -25,6 +25,7 @@ from tracegrad.dispatch.entry import INFERENCE
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.tensor import Tensor, move_retained, version_of, wrap
 from tracegrad.ir.graph import Check
+from tracegrad.location import Location
 
 FAILED: Any = object()
 """What a run gives when an operator raised: nothing has happened."""
@@ -225,11 +226,11 @@ class RunWriter:
     def _act(self) -> bool:
         """Gather what the commit does, in order; return whether there is anything."""
         actions = ["*writes"] if self._writes else []
-        for i, bumps in self._bumps:
+        for i, times, written in self._bumps:
             # Guards hold whether an input is an inference tensor, which has no counter.
             if self._examples[i]._counter is not INFERENCE:
                 self._lines.append(f"v{i} = x{i}._counter or version_of(x{i})")
-                actions.append(f"(setitem, v{i}, 0, v{i}[0] + {bumps})")
+                actions.append(self._bumped(i, times, written))
         for i, place in self._handed.grads:
             grad = None if place is None else f"t{place}"
             actions.append(f"(setattr, x{i}, '_grad', {grad})")
@@ -239,6 +240,14 @@ class RunWriter:
         if actions:
             self._lines.append(f"actions = ({', '.join(actions)},)")
         return bool(actions)
+
+    def _bumped(self, index: int, times: int, place: Location | None) -> str:
+        """Return the action that advances a counter, and says where that was."""
+        number = f"v{index}[0] + {times}"
+        if place is None:
+            return f"(setitem, v{index}, 0, {number})"
+        whole, known = self._constant(slice(None)), self._constant(place)
+        return f"(setitem, v{index}, {whole}, ({number}, {known}))"
 
 
 def _actions_of_moves(moves: Sequence[tuple[Tensor, Any]]) -> list[tuple[Any, ...]]:

@@ -152,7 +152,7 @@ class Specialization:
         for place, tensor in zip(self._places, returned, strict=True):
             if isinstance(place, Fresh) and not place.inference:
                 saved[place.index] = _saved(tensor, 0)
-        bumps = dict(self._bumps)
+        bumps = {bump.which: bump.times for bump in self._bumps}
         for i, place in self._handed.moved:
             saved[place.index] = _saved(leaves[i], bumps.get(i, 0))
         computed = results[len(self.graph.outputs) :]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,9 @@ MISSED: Any = object()
 # From the call's arguments, and the results of the steps so far, to the next one.
 Apply = Callable[[list[Any]], Any]
 _Tape = Callable[[Any, tuple[Any, ...], Sequence[Any]], None]
+
+# To a counter: the tensor's, the local variable's and the question's own.
+_OWN_REFERENCES = 3
 
 _new = object.__new__
 _ndarray = np.ndarray
@@ -85,6 +89,9 @@ def writing(step: Step) -> Apply:
         except _REFUSALS:
             return MISSED
         version[0] += 1
+        # Whoever needs what was there holds the counter too, and may ask where.
+        if getrefcount(version) > _OWN_REFERENCES and thread.grad_enabled:
+            version[1:] = [here()]
         return x
 
     return apply
