@@ -229,6 +229,8 @@ def normal(
     shape = broadcast_shapes(*[x._array.shape for x in tensors])
     source = _source(generator, tensors[0].device)
     standard = gaussian(source, shape, tensors[0].dtype)
+    # As in PyTorch, draws do not move with what they are drawn around.
+    mean, std = (x.detach() if isinstance(x, Tensor) else x for x in (mean, std))
     return add(mul(standard, std), mean)  # type: ignore[no-any-return]
 
 
