@@ -7,7 +7,7 @@ import pytest
 
 import tracegrad as tg
 from tracegrad.errors import ArgumentError, NotSupportedError, ShapeError
-from tracegrad.nn.functions import eager_attention, eager_normalization
+from tracegrad.nn.functions import eager_attention
 
 F = tg.nn.functional
 
@@ -155,27 +155,3 @@ def test_maxima_with_where_they_are():
     values, places = F.max_pool1d_with_indices(tg.tensor([[[1.0, 3, 2, 5]]]), 2)
     assert values.tolist() == [[[3.0, 5.0]]]
     assert places.tolist() == [[[1, 3]]]
-
-
-def _normalized(name):
-    x = _normals(2, 4, 3, 5).requires_grad_()
-    shape = {"layer_norm": (3, 5), "group_norm": (4,)}[name]
-    weight = _normals(*shape, seed=1).requires_grad_()
-    bias = _normals(*shape, seed=2).requires_grad_()
-    groups = shape if name == "layer_norm" else 2
-    result = getattr(F, name)(x, groups, weight, bias, 0.1)
-    (first,) = tg.autograd.grad(result.sin().sum(), x, create_graph=True)
-    (result * result.cos()).sum().backward(retain_graph=True)
-    once = [result.detach(), *[t.grad.clone() for t in (x, weight, bias)]]
-    (first * first).sum().backward()
-    return [*once, x.grad, weight.grad, bias.grad]
-
-
-@pytest.mark.parametrize("name", ["layer_norm", "group_norm"])
-def test_normalization_as_one_node_is_the_operators(monkeypatch, name):
-    as_node = _normalized(name)
-    monkeypatch.setattr(eager_normalization, "_serves", lambda *_: False)
-    for node, operators in zip(as_node, _normalized(name), strict=True):
-        np.testing.assert_allclose(
-            node.numpy(), operators.numpy(), rtol=1e-8, atol=1e-11
-        )
