@@ -28,6 +28,9 @@ def bind_pair(
     """Apply `operator` by its pair; None if that does not serve for the call."""
     pair = operator.pair
     assert pair is not None
+    if operator.body is None and not _is_tracked(operands):
+        # A primitive is one kernel anyhow.
+        return None
     if thread.transforms or not pair.takes([*map(_array_of, operands)], attributes):
         return None
     if config.log:
@@ -61,6 +64,12 @@ def run_pair(
 def _wrap(value: Any) -> Tensor:
     # NumPy gives a number for what has no dimensions.
     return wrap(value if value.__class__ is np.ndarray else np.asarray(value))
+
+
+def _is_tracked(operands: Sequence[Any]) -> bool:
+    return thread.grad_enabled and any(
+        isinstance(o, Tensor) and edge_of(o) is not None for o in operands
+    )
 
 
 def _array_of(operand: Any) -> Any:
