@@ -27,6 +27,9 @@ prints all there is to know of one operator.
 - *gradient*: `yes` where it states a derivative, `zero` where that is 0, `of its body`
   where it is made of other operators.
 - *fuses*: what it is in a fused kernel.
+- *eager*: `kernel pair` where two functions of NumPy arrays stand for value and
+  gradients in eager mode on the CPU: see
+  [the decision](adr/0014-an-operator-may-state-a-kernel-pair.md).
 
 Names in *italics* stand in graphs only. Where a function has the same name, it says
 “by” that function, which users call and which chooses the operator: so do `relu`,
@@ -41,6 +44,7 @@ _COLUMNS = (
     "gradient",
     "in place",
     "fuses",
+    "eager",
     "what it does",
 )
 
@@ -75,6 +79,7 @@ def _cells(row: Row, public: bool) -> list[str]:
         row.gradient,
         f"`{row.inplace}`" if row.inplace else "",
         row.fuses,
+        row.eager,
         row.summary,
     ]
 

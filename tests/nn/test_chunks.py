@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import tracegrad as tg
-from tracegrad.nn.functions import eager_attention
-from tracegrad.ops import _indices, correlation
+from tracegrad.ops import _attention_heads, _indices, correlation
 
 F = tg.nn.functional
 
@@ -53,7 +52,7 @@ def test_weight_gradients_in_one_product(monkeypatch):
 @pytest.mark.parametrize("chunk", [1, 60])
 def test_attention(monkeypatch, chunk):
     whole = _attended()
-    monkeypatch.setattr(eager_attention, "_CHUNK", chunk)
+    monkeypatch.setattr(_attention_heads, "_CHUNK", chunk)
     _same(_attended(), whole)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import tracegrad as tg
-from tracegrad.nn.functions import eager_recurrence, recurrence
+from tracegrad.nn.functions import recurrence as directions
+from tracegrad.ops import recurrence
 
 KINDS = ["RNN", "LSTM", "GRU"]
 
@@ -27,13 +28,20 @@ def _gradients(layer, x):
     return [result.detach(), x.grad, *[p.grad for p in layer.parameters()]]
 
 
+def _step_by_step(mode, given, states, weights, reverse):
+    results, last = recurrence.run_equal(
+        mode, given.unbind(0), states, weights, reverse
+    )
+    return tg.stack(results), last
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("bias", [False, True])
 def test_one_node_is_the_operators(monkeypatch, kind, bidirectional, bias):
     options = {"bidirectional": bidirectional, "bias": bias, "num_layers": 2}
     as_node = _gradients(_layer(kind, **options), _input())
-    monkeypatch.setattr(eager_recurrence, "serves", lambda *_: False)
+    monkeypatch.setattr(directions, "apply_direction", _step_by_step)
     as_operators = _gradients(_layer(kind, **options), _input())
     for node, operators in zip(as_node, as_operators, strict=True):
         np.testing.assert_allclose(node.numpy(), operators.numpy(), rtol=1e-10)
@@ -48,7 +56,7 @@ def test_second_derivatives_are_those_of_the_operators(monkeypatch, kind):
         return [x.grad, *[p.grad for p in layer.parameters()]]
 
     as_node = second(_input())
-    monkeypatch.setattr(eager_recurrence, "serves", lambda *_: False)
+    monkeypatch.setattr(directions, "apply_direction", _step_by_step)
     for node, operators in zip(as_node, second(_input()), strict=True):
         np.testing.assert_allclose(node.numpy(), operators.numpy(), rtol=1e-9)
 
@@ -64,11 +72,8 @@ def test_the_result_may_be_overwritten(kind):
     np.testing.assert_allclose(y.grad.numpy(), 2 * x.grad.numpy(), rtol=1e-10)
 
 
-def test_projections_and_packed_steps_are_operators():
+def test_projections_are_run_step_by_step():
     layer = _layer("LSTM", proj_size=2)
-    weights = recurrence.Weights.of(layer.all_weights[0], True)
-    states = (tg.zeros(2, 2).double(), tg.zeros(2, 4).double())
-    assert not eager_recurrence.serves(_input(), weights, states)
     assert layer(_input())[0].shape == (5, 2, 2)
 
 

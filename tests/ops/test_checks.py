@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tracegrad as tg
-from tests.ops import checks, derivative_checks
+from tests.ops import checks, derivative_checks, pair_checks
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 from tracegrad.dispatch.rules import times
 from tracegrad.dispatch.tensor import Tensor
@@ -163,6 +163,83 @@ def test_tensor_saved_for_nothing(define: Callable[..., OpDef]) -> None:
 
     operator.plan = generous  # type: ignore[method-assign]
     assert fails(derivative_checks.check_saved, operator)
+
+
+# -- kernel pairs ---------------------------------------------------------------------
+
+
+def _run(input: Any) -> tuple[Any, Any]:
+    return np.sinh(input), input
+
+
+def _back(saved: Any, cts: list[Any], wanted: tuple[bool, ...]) -> list[Any]:
+    return [cts[0] * np.cosh(saved)]
+
+
+def _paired(define: Callable[..., OpDef], **changes: Any) -> OpDef:
+    stated = {"forward": _run, "backward": _back, "reads": ("input",)} | changes
+    # No single ufunc: the fast path of those asks for no pair.
+    return define("np.multiply(1, np.sinh({input}))").kernels(**stated)
+
+
+def test_a_right_pair_passes(define: Callable[..., OpDef]) -> None:
+    pair_checks.check_pair(_paired(define))
+
+
+def _counted(saved: Any, cts: list[Any], wanted: tuple[bool, ...]) -> list[Any]:
+    np.multiply(cts[0], np.cosh(saved), out=cts[0])
+    return [cts[0]]
+
+
+def _overwritten(saved: Any, cts: list[Any], wanted: tuple[bool, ...]) -> list[Any]:
+    found = cts[0] * np.cosh(saved)
+    saved += 1
+    return [found]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"forward": lambda input: (np.sinh(input) * 1.001, input)},
+        {"forward": lambda input: (np.sinh(input).astype("float64"), input)},
+        {"forward": lambda input: (np.asfortranarray(np.sinh(input)), input)},
+        {"forward": lambda input: (input, input)},
+        {"forward": lambda input: None},
+        {"backward": lambda saved, cts, wanted: [cts[0] * np.sinh(saved)]},
+        {"backward": lambda saved, cts, wanted: [None]},
+        {"backward": lambda saved, cts, wanted: [saved]},
+        {"backward": lambda saved, cts, wanted: [(cts[0] * np.cosh(saved))[0]]},
+        {"backward": _counted},
+        {"backward": _overwritten},
+        {"reads": ()},
+        {"serves": lambda input: False},
+    ],
+    ids=[
+        "value",
+        "dtype",
+        "strides",
+        "result is the operand",
+        "always declines",
+        "gradient",
+        "no gradient",
+        "gradient is what was saved",
+        "gradient's shape",
+        "writes the cotangent",
+        "writes what was saved",
+        "unnamed memory",
+        "never serves",
+    ],
+)
+def test_wrong_pairs(define: Callable[..., OpDef], wrong: dict[str, Any]) -> None:
+    assert fails(pair_checks.check_pair, _paired(define, **wrong))
+
+
+def test_a_pair_is_not_the_derivative_of_the_derivative(
+    define: Callable[..., OpDef],
+) -> None:
+    operator = _paired(define)
+    operator.derivative(input=times(lambda input: tg.cosh(input.detach())))
+    assert fails(derivative_checks.check_second, operator)
 
 
 def test_silence_is_reported() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tracegrad as tg
-from tests.ops import captured, checks, derivative_checks, samples
+from tests.ops import captured, checks, derivative_checks, pair_checks, samples
 from tracegrad.dispatch.operator import OPERATORS, OpDef
 
 NAMES = samples.tested()
@@ -86,6 +86,11 @@ def test_saved(operator: OpDef) -> None:
 @_over([n for n in POINTWISE if n in DIFFERENTIABLE])
 def test_gradient_dtypes(operator: OpDef) -> None:
     derivative_checks.check_gradient_dtypes(operator)
+
+
+@_over([n for n in NAMES if OPERATORS[n].pair is not None])
+def test_kernel_pair(operator: OpDef) -> None:
+    pair_checks.check_pair(operator)
 
 
 STATIC = [n for n in NAMES if captured.has_known_sizes(OPERATORS[n])]

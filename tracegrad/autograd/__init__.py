@@ -2,6 +2,7 @@
 
 from tracegrad.autograd import function as function
 from tracegrad.autograd import functional as functional
+from tracegrad.autograd import pairs as pairs
 from tracegrad.autograd import recompute as recompute
 from tracegrad.autograd import tensor_methods as tensor_methods
 from tracegrad.autograd.anomaly import detect_anomaly

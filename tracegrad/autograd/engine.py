@@ -20,6 +20,7 @@ from tracegrad.dispatch.entry import (
     KeptTensor,
     LeafEntry,
     Node,
+    PairEntry,
     ResultEdge,
     SavedTensor,
     TapeEntry,
@@ -190,7 +191,8 @@ class Pass:
             pairs = self._pulled(entry, ct)
         else:
             pairs = entry.pull(ct, self.create_graph, self.needed)
-            self.shared.update(id(part) for _, part in pairs)
+            if entry.__class__ is not PairEntry:
+                self.shared.update(id(part) for _, part in pairs)
             if not self.retain_graph:
                 entry.release()
         if thread.anomaly:

@@ -40,6 +40,8 @@ class Row:
         The method that writes in place, or nothing.
     fuses : str
         What it is in a fused kernel, or nothing.
+    eager : str
+        ``kernel pair`` where it states one.
     summary : str
         The first line of its documentation.
     """
@@ -51,6 +53,7 @@ class Row:
     gradient: str
     inplace: str
     fuses: str
+    eager: str
     summary: str
 
 
@@ -64,6 +67,7 @@ def describe(operator: OpDef) -> Row:
         gradient_of(operator),
         f"{operator.name}_" if hasattr(Tensor, f"{operator.name}_") else "",
         fusion_role(operator),
+        "kernel pair" if operator.pair is not None else "",
         summary_of(operator.function),
     )
 

@@ -84,6 +84,8 @@ def _shown(operator: OpDef) -> Iterator[str]:
     yield f"properties: {', '.join(_properties(operator)) or 'none'}"
     if row.fuses:
         yield f"in a fused kernel: {row.fuses}"
+    if row.eager:
+        yield f"in eager mode on the CPU: {row.eager}"
     yield from _rules("VJP", operator.vjp_rules)
     yield from _rules("JVP", operator.jvp_rules)
     if operator.linear_in:

@@ -1,7 +1,9 @@
 """The dispatcher: ``bind`` is the only way an operator is applied.
 
 From the outside in: autocast, functional transforms, the expansion of composites, the
-tape, the recorder, the backend's kernel. With nothing installed each is one test.
+tape, the recorder, the backend's kernel. With nothing installed each is one test. An
+operator's kernel pair stands for the last four where it serves
+(`tracegrad.dispatch.kernel_pair`).
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from tracegrad.dispatch.extents import may_share_memory
 from tracegrad.dispatch.foreign import ForeignArray, MissingError
 from tracegrad.dispatch.generator import Generator
 from tracegrad.dispatch.operator import OpDef
+from tracegrad.dispatch.pairs import bind_pair
 from tracegrad.dispatch.state import (
     install_recorder,
     install_transforms,
@@ -67,6 +70,17 @@ def bind(
             return thread.autocast.bind(operator, operands, attributes)
         if thread.transforms:
             return _through_transforms(operator, tuple(operands), attributes)
+    if operator.pair is not None and thread.recorder is None:
+        result = bind_pair(operator, operands, attributes)
+        if result is not None:
+            return result
+    return bind_defined(operator, operands, attributes)
+
+
+def bind_defined(
+    operator: OpDef, operands: Sequence[Any], attributes: dict[str, Any]
+) -> Any:
+    """Apply `operator` as it is defined: by its body or its kernel, not by its pair."""
     if operator.body is not None:
         return _bind_composite(operator, operands, attributes)
     return bind_tape(operator, operands, attributes)

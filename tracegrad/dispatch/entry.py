@@ -15,7 +15,7 @@ from tracegrad.dispatch.hooks import EntryHooks, RemovableHandle
 from tracegrad.errors import GradientError
 
 if TYPE_CHECKING:
-    from tracegrad.dispatch.operator import Plan
+    from tracegrad.dispatch.operator import OpDef, Plan
 
 # A version counter: one integer, shared by a base, its views and its detached
 # aliases; behind it, once it was written under grad, where that was. A list, because
@@ -206,9 +206,68 @@ class TapeEntry(Node):
 
     def name(self) -> str:
         """Return the operator's name in the form ``MulBackward0``."""
-        operator = self.plan.operator
-        stated: str | None = operator.facts.get("tape_name")
-        return stated or operator.name.title().replace("_", "") + "Backward0"
+        return tape_name(self.plan.operator)
+
+
+@final
+class PairEntry(Node):
+    """One operator that its kernel pair computed (`tracegrad.dispatch.kernel_pair`).
+
+    Attributes
+    ----------
+    given : tuple or None
+        A `SavedTensor` for each tensor operand, other operands as they are; None
+        once released.
+    saved_arrays : object
+        What the pair's forward kept for its backward.
+    results : tuple of SavedTensor
+        The results, where what was kept shares their memory.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "attributes",
+        "edges",
+        "given",
+        "hooks",
+        "operator",
+        "result_specs",
+        "results",
+        "saved_arrays",
+        "sequence",
+    )
+
+    # Attached by `tracegrad.autograd`: the pair's backward, or the operator's own
+    # derivative, with where the cotangents go.
+    pull: Callable[[PairEntry, Any, bool, Any], list[tuple[Any, Any]]]
+
+    def __init__(
+        self, operator: OpDef, edges: tuple[Any, ...], attributes: dict[str, Any]
+    ) -> None:
+        self.operator = operator
+        self.edges = edges
+        self.attributes = attributes
+        self.given: tuple[Any, ...] | None = ()
+        self.saved_arrays: Any = None
+        self.results: tuple[SavedTensor, ...] = ()
+        self.result_specs: tuple[Any, ...] = ()
+        self.sequence = next_sequence()
+        self.hooks: EntryHooks | None = None
+
+    def name(self) -> str:
+        """Return the operator's name in the form ``MulBackward0``."""
+        return tape_name(self.operator)
+
+    def release(self) -> None:
+        """Free what was saved."""
+        self.given = self.saved_arrays = None
+        self.results = ()
+
+
+def tape_name(operator: OpDef) -> str:
+    """Return what users see as the name of an operator's entries."""
+    stated: str | None = operator.facts.get("tape_name")
+    return stated or operator.name.title().replace("_", "") + "Backward0"
 
 
 @final

@@ -85,13 +85,15 @@ def apply_inplace(
 def _may_be_saved_whole(operator: OpDef, target: Tensor) -> bool:
     """Return whether a tape could save the target, which is about to change.
 
-    A composite's parts may, and so may the levels of functional transforms. A
-    primitive's entry on the eager tape is mended afterwards (`_keep_old_target`).
+    A composite's parts may, a kernel pair's entry does, and so may the levels of
+    functional transforms. A primitive's entry on the eager tape is mended afterwards
+    (`_keep_old_target`).
     """
     if thread.transforms:
         return True
     on_tape = thread.grad_enabled and edge_of(target) is not None
-    return operator.body is not None and on_tape
+    whole = operator.body is not None or operator.pair is not None
+    return whole and on_tape
 
 
 def _keep_old_target(target: Tensor, value: Tensor) -> None:

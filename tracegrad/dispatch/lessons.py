@@ -62,13 +62,28 @@ class Attachment(NamedTuple):
     value: Any
 
 
+class Paired(NamedTuple):
+    """An operator was computed by its kernel pair.
+
+    Attributes
+    ----------
+    operator, operands, attributes, tape
+        As of `Step`.
+    """
+
+    operator: OpDef
+    operands: tuple[Any, ...]
+    attributes: dict[str, Any]
+    tape: bool
+
+
 @final
 class Lesson:
     """The steps of one call.
 
     Attributes
     ----------
-    steps : list of Step or Attachment
+    steps : list of Step, Attachment or Paired
     spoilt : bool
         Whether the call did something that the next may do otherwise: it looked at
         data, wrote, drew, or has a result whose size depends on data.
@@ -77,11 +92,12 @@ class Lesson:
     """
 
     def __init__(self, values: list[Any]) -> None:
-        self.steps: list[Step | Attachment] = []
+        self.steps: list[Step | Attachment | Paired] = []
         self.spoilt = False
         self.written = False
         self._index = {id(v): i for i, v in enumerate(values) if isinstance(v, Tensor)}
         self._count = len(values)
+        self._kept: list[Tensor] = []
 
     def note(
         self, operator: OpDef, operands: Any, attributes: dict[str, Any], result: Any
@@ -101,6 +117,22 @@ class Lesson:
         self.steps.append(Step(operator, known, dict(attributes), arrays, result, tape))
         self._index[id(result)] = self._count
         self._count += 1
+
+    def pair(
+        self, operator: OpDef, operands: Any, attributes: dict[str, Any], result: Any
+    ) -> None:
+        """Note that an operator was computed by its kernel pair."""
+        known = tuple(map(self._reference, operands))
+        if result.__class__ is not Tensor or operator.is_random:
+            self.spoilt = True
+            return
+        self.steps.append(
+            Paired(operator, known, dict(attributes), thread.grad_enabled)
+        )
+        self._index[id(result)] = self._count
+        self._count += 1
+        # Its identity is its key: it must not be given to another tensor.
+        self._kept.append(result)
 
     def attach(
         self, operator: OpDef, operands: Any, attributes: dict[str, Any], result: Any

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from tracegrad.dispatch.argument_errors import RAW, given_twice, raise_explained
+from tracegrad.dispatch.kernel_pair import KernelPair
 from tracegrad.dispatch.rules import GIVEN_NAMES, Rule, rule_names
 from tracegrad.errors import ArgumentTypeError
 from tracegrad.location import is_published, know, publish
@@ -88,6 +89,8 @@ class OpDef:
         ``kernel(xp, *arrays, **attributes)`` on any backend.
     body : callable or None
         The composite's definition in terms of other operators.
+    pair : KernelPair or None
+        NumPy functions that give the value and the gradients in eager mode.
     """
 
     def __init__(self, function: Callable[..., Any], family: str, **facts: Any) -> None:
@@ -110,6 +113,7 @@ class OpDef:
         self.abstract: Callable[..., Any] = facts.pop("abstract", _no_abstract)
         self.kernel: Callable[..., Any] | None = facts.pop("kernel", None)
         self.body: Callable[..., Any] | None = facts.pop("body", None)
+        self.pair: KernelPair | None = None
         self.batch: Callable[..., Any] | None = None
         self.vjp_rules: dict[str, Rule] = {}
         self.jvp_rules: dict[str, Rule] = {}
@@ -162,6 +166,14 @@ class OpDef:
         for name, function in rules.items():
             self._check_operand(name)
             self.jvp_rules[name] = Rule("jvp", function, rule_names(function))
+        return self
+
+    def kernels(self, **stated: Any) -> OpDef:
+        """State an eager kernel pair: the fields of `KernelPair`."""
+        self.pair = KernelPair(**stated)
+        for name in self.pair.reads:
+            if name != "out":
+                self._check_operand(name)
         return self
 
     def batching(self, rule: Callable[..., Any]) -> Callable[..., Any]:

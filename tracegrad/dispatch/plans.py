@@ -17,7 +17,7 @@ import numpy as np
 
 from tracegrad.config import config
 from tracegrad.device import Device
-from tracegrad.dispatch.lessons import Lesson, Reference, Step, begin, end
+from tracegrad.dispatch.lessons import Attachment, Lesson, Reference, Step, begin, end
 from tracegrad.dispatch.operator import OpDef
 from tracegrad.dispatch.state import installed, thread
 from tracegrad.dispatch.steps import MISSED, Apply, has_several, prepared, writing
@@ -226,7 +226,7 @@ def _plan_of_result(lesson: Lesson, values: list[Any], result: Any) -> Apply | N
     found = None if lesson.spoilt else lesson.index_of(result)
     if found is None or found < len(values):
         return None
-    steps = [(prepared(s), isinstance(s, Step)) for s in lesson.steps]
+    steps = [(prepared(s), not isinstance(s, Attachment)) for s in lesson.steps]
     if any(apply is None for apply, _ in steps):
         return None
     if len(steps) == 1:

@@ -58,15 +58,6 @@ class Installed:
 installed = Installed()
 
 
-def runs_plainly() -> bool:
-    """Return whether operators only compute: no thread records, transforms or casts.
-
-    Parts of tracegrad that are recorded as a user's code would be ask it here, so that
-    the counts are no part of what a recorded program depends on.
-    """
-    return not installed.busy
-
-
 @final
 class ThreadState(threading.local):
     """The modes of this thread.

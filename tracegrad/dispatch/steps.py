@@ -22,7 +22,8 @@ from tracegrad.dispatch.entry import (
     hooks_of,
     next_sequence,
 )
-from tracegrad.dispatch.lessons import Attachment, Reference, Step
+from tracegrad.dispatch.lessons import Attachment, Paired, Reference, Step
+from tracegrad.dispatch.pairs import run_pair
 from tracegrad.dispatch.state import thread
 from tracegrad.dispatch.tensor import Tensor, View, version_of, wrap
 from tracegrad.errors import TracegradError
@@ -44,10 +45,12 @@ _ndarray = np.ndarray
 _REFUSALS = (ValueError, TypeError, ArithmeticError, TracegradError)
 
 
-def prepared(step: Step | Attachment) -> Apply | None:
+def prepared(step: Step | Attachment | Paired) -> Apply | None:
     """Return a step as a function, None if later calls can't take it as it was."""
     if isinstance(step, Attachment):
         return _attaching(step)
+    if isinstance(step, Paired):
+        return _paired(step)
     array = step.result._array
     if array.__class__ is not _ndarray:
         return None
@@ -152,6 +155,17 @@ def _attaching(step: Attachment) -> Apply:
 
     # Not the step itself, which holds the first call's tensors.
     step_operands, place = step.operands, step.value
+    return apply
+
+
+def _paired(step: Paired) -> Apply:
+    operator, references, attributes, tape = step
+
+    def apply(values: Sequence[Any]) -> Any:
+        operands = [_given(r, values) for r in references]
+        result = run_pair(operator, operands, attributes, tape)
+        return MISSED if result is None else result
+
     return apply
 
 

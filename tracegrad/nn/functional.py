@@ -15,7 +15,6 @@ from tracegrad.nn.functions.choices import (
     gumbel_softmax,
     rrelu,
 )
-from tracegrad.nn.functions.eager_normalization import group_norm, layer_norm
 from tracegrad.nn.functions.heads import multi_head_attention_forward
 from tracegrad.nn.functions.margins import (
     multi_margin_loss,
@@ -79,7 +78,9 @@ from tracegrad.ops.max_pooling import (
 )
 from tracegrad.ops.normalization import (
     batch_norm,
+    group_norm,
     instance_norm,
+    layer_norm,
     normalize,
     rms_norm,
 )

@@ -11,6 +11,7 @@ from typing import Any
 from tracegrad.dispatch.rules import times
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, ArgumentValueError
+from tracegrad.ops import _activation_kernels
 from tracegrad.ops._functions import Choice, choosing
 from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops._promotion import arithmetic
@@ -344,6 +345,11 @@ def _gaussian_slope(input: Any) -> Any:
 
 
 gaussian_unit.derivative(input=times(_gaussian_slope))
+gaussian_unit.kernels(
+    forward=_activation_kernels.run_gelu,
+    backward=_activation_kernels.back_gelu,
+    reads=("input",),
+)
 
 _INNER = (
     f"np.multiply(np.add({{input}}, np.multiply(np.multiply(np.multiply({{input}}, "
@@ -429,6 +435,11 @@ def _sigmoid_unit_slope(input: Any) -> Any:
 
 
 sigmoid_unit.derivative(input=times(_sigmoid_unit_slope))
+sigmoid_unit.kernels(
+    forward=_activation_kernels.run_silu,
+    backward=_activation_kernels.back_silu,
+    reads=("input",),
+)
 
 
 @choosing("silu", method=False, inplace=False)

@@ -7,6 +7,7 @@ from typing import Any
 
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentValueError, DTypeError, ShapeError
+from tracegrad.ops import _label_kernels
 from tracegrad.ops._families import composite
 from tracegrad.ops.arithmetic import mul, neg
 from tracegrad.ops.comparison import eq, ne
@@ -111,6 +112,14 @@ def nll_loss(
     return _averaged("nll_loss", loss, weights, reduction)
 
 
+nll_loss.kernels(
+    forward=_label_kernels.run_picks,
+    backward=_label_kernels.back_picks,
+    serves=_label_kernels.serves_labels,
+    reads=("target",),
+)
+
+
 @composite(
     method=False,
     examples=lambda rng: [
@@ -166,6 +175,14 @@ def cross_entropy(
     return _smoothed(
         logs, target, weight, ignore_index, reduction, label_smoothing, loss, weights
     )
+
+
+cross_entropy.kernels(
+    forward=_label_kernels.run_entropy,
+    backward=_label_kernels.back_entropy,
+    serves=_label_kernels.serves_labels,
+    reads=("target",),
+)
 
 
 def _smoothed(

@@ -43,9 +43,10 @@ def _examples(rng: Any) -> Any:
 # -- where the labels' elements are -------------------------------------------------
 
 
-def _places_kernel(
+def places_of(
     xp: Any, target: Any, shape: tuple[int, ...], ignore_index: int
 ) -> tuple[Any, Any]:
+    """Return the kernel's results of `label_places`."""
     classes = shape[class_dim(len(shape))]
     labels = target if target.ndim == 1 else target.reshape(-1)
     labels = labels if labels.dtype == xp.int64 else labels.astype("int64")
@@ -85,7 +86,7 @@ def _places_abstract(
 @primitive(
     "gather",
     abstract=_places_abstract,
-    kernel=_places_kernel,
+    kernel=places_of,
     may_raise=True,
     public=False,
     method=False,
@@ -107,7 +108,7 @@ def label_places(
 def _placed_examples(rng: Any) -> Any:
     found: list[Any] = []
     for (scores, target, *more), _ in _examples(rng):
-        places, count = _places_kernel(np, target, scores.shape, *(more or [-100]))
+        places, count = places_of(np, target, scores.shape, *(more or [-100]))
         found.append(((scores, target, places, count, *more), {}))
     return found
 
@@ -132,9 +133,10 @@ def _check_placed(
         )
 
 
-def _picked_mean_kernel(
+def picked_kernel(
     xp: Any, input: Any, target: Any, places: Any, count: Any, ignore_index: int
 ) -> Any:
+    """Return the kernel's result of `picked_mean`."""
     picked = input.reshape(-1).take(places)
     if picked.dtype.itemsize == 2:
         picked = picked.astype("float32")
@@ -161,7 +163,7 @@ def _picked_mean_abstract(
 @primitive(
     "gather",
     abstract=_picked_mean_abstract,
-    kernel=_picked_mean_kernel,
+    kernel=picked_kernel,
     linear_in=("input",),
     public=False,
     method=False,
@@ -196,9 +198,10 @@ def _picked_mean_vjp(
 picked_mean.vjp(input=_picked_mean_vjp)
 
 
-def _label_errors_kernel(
+def label_error_kernel(
     xp: Any, input: Any, target: Any, places: Any, count: Any, ignore_index: int
 ) -> Any:
+    """Return the kernel's result of `label_errors`."""
     number = count.item()
     one = input.dtype.type(1)
     share = one / input.dtype.type(number)
@@ -225,7 +228,7 @@ def _label_errors_abstract(
 @primitive(
     "gather",
     abstract=_label_errors_abstract,
-    kernel=_label_errors_kernel,
+    kernel=label_error_kernel,
     public=False,
     method=False,
     examples=_placed_examples,

@@ -10,6 +10,7 @@ from tracegrad.dispatch.state import spoil
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, ArgumentValueError
 from tracegrad.location import warn
+from tracegrad.ops import _loss_kernels
 from tracegrad.ops._families import composite
 from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops._promotion import arithmetic
@@ -83,6 +84,13 @@ def mse_loss(
     _warn_of_shapes("mse_loss", input, target)
     loss = _weighted(square(input - target), weight)  # type: ignore[operator]
     return reduced("mse_loss", loss, reduction)
+
+
+mse_loss.kernels(
+    forward=_loss_kernels.run_square,
+    backward=_loss_kernels.back_square,
+    serves=_loss_kernels.serves,
+)
 
 
 @composite(method=False, examples=_pair)
@@ -227,6 +235,14 @@ def binary_cross_entropy_with_logits(
         logs = logs * ((pos_weight - 1) * target + 1)  # type: ignore[operator]
     loss = (1 - target) * input - logs  # type: ignore[operator]
     return reduced(name, _weighted(loss, weight), reduction)
+
+
+binary_cross_entropy_with_logits.kernels(
+    forward=_loss_kernels.run_logits,
+    backward=_loss_kernels.back_logits,
+    serves=_loss_kernels.serves,
+    reads=("input", "target"),
+)
 
 
 @composite(

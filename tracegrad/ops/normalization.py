@@ -20,6 +20,7 @@ from tracegrad.errors import (
     ShapeError,
     UnsupportedDTypeError,
 )
+from tracegrad.ops import _normal_rows
 from tracegrad.ops._families import composite
 from tracegrad.ops.arithmetic import add, mul, sub
 from tracegrad.ops.casts import cast
@@ -187,6 +188,12 @@ layer_norm.vjp(
     weight=_layer_norm_weight,
     bias=lambda ct, bias_spec: fit(_wide(ct), bias_spec),
 )
+layer_norm.kernels(
+    forward=_normal_rows.run_layer,
+    backward=_normal_rows.back,
+    serves=_normal_rows.serves_layer,
+    reads=("weight",),
+)
 
 
 @composite(method=False, examples=_examples((2, 3, 4), (4,), (4,)))
@@ -290,6 +297,14 @@ def group_norm(
     normal = reshape(mul(deviation, _inverse_root(variance, eps)), *shape)
     scale, shift = _per_channel(weight, len(shape)), _per_channel(bias, len(shape))
     return _as(_scaled(normal, scale, shift), input.dtype)
+
+
+group_norm.kernels(
+    forward=_normal_rows.run_group,
+    backward=_normal_rows.back,
+    serves=_normal_rows.serves_group,
+    reads=("weight",),
+)
 
 
 def _batch_examples(rng: np.random.Generator) -> list[tuple[Any, Any]]:

@@ -8,12 +8,11 @@ from typing import Any
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.dtypes import bool_
 from tracegrad.errors import ArgumentValueError, DTypeError, ShapeError
-from tracegrad.nn.functions import eager_attention
+from tracegrad.ops.attention import attention, attention_weights
 from tracegrad.ops.contraction import matmul
 from tracegrad.ops.creation import ones, zeros
 from tracegrad.ops.dropout import dropout
 from tracegrad.ops.movement import tril
-from tracegrad.ops.normalizing import softmax
 from tracegrad.ops.selection import where
 
 
@@ -55,30 +54,6 @@ def _added(mask: Any, like: Any) -> Any:
         nothing = zeros(dtype=like.dtype, device=like.device)
         return where(mask, nothing, -math.inf)
     return mask
-
-
-def by_operators(
-    query: Any, key: Any, value: Any, mask: Any, scale: float, dropout_p: float
-) -> Any:
-    """Return attention, by operators.
-
-    Parameters
-    ----------
-    query, key, value : Tensor
-    mask : Tensor or None
-        Added to the scores; of a row of -inf nothing is seen.
-    scale, dropout_p : float
-    """
-    scores: Any = matmul(query * scale, key.transpose(-2, -1))
-    if mask is None:
-        weights: Any = softmax(scores, -1)
-    else:
-        nothing = (mask == -math.inf).all(-1, True)
-        seen = where(nothing, 0.0, mask)
-        weights = where(nothing, 0.0, softmax(scores + seen, -1))
-    if dropout_p > 0.0:
-        weights = dropout(weights, dropout_p)
-    return matmul(weights, value)
 
 
 def scaled_dot_product_attention(
@@ -139,9 +114,7 @@ def scaled_dot_product_attention(
     if mask is not None:
         mask = _added(mask, query)
 
-    def again(query: Any, key: Any, value: Any) -> Any:
-        return by_operators(query, key, value, mask, factor, dropout_p)
-
-    if dropout_p > 0.0 or not eager_attention.serves(query, key, value, mask):
-        return again(query, key, value)  # type: ignore[no-any-return]
-    return eager_attention.attend(query, key, value, mask, factor, again)  # type: ignore[no-any-return]
+    if dropout_p > 0.0:
+        weights = dropout(attention_weights(query, key, mask, factor), dropout_p)
+        return matmul(weights, value)  # type: ignore[no-any-return]
+    return attention(query, key, value, mask, factor)  # type: ignore[no-any-return]

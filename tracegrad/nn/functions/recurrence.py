@@ -1,74 +1,18 @@
-"""Recurrences: one step of RNN, LSTM and GRU, and a whole direction of a layer."""
+"""Recurrences: a whole direction of a layer, of equal or of packed sequences."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from tracegrad.ops.activations import rectified
 from tracegrad.ops.contraction import linear
-from tracegrad.ops.hyperbolic import tanh
 from tracegrad.ops.joining import cat, stack
-from tracegrad.ops.logistic import sigmoid
-
-# How many blocks of `hidden_size` rows the weights of a mode have.
-GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
-
-States = tuple[Any, ...]
-
-
-class Weights(NamedTuple):
-    """One direction's parameters; None for those it lacks."""
-
-    of_input: Any
-    of_hidden: Any
-    input_bias: Any
-    hidden_bias: Any
-    projection: Any
-
-    @staticmethod
-    def of(parameters: list[Any], bias: bool) -> Weights:
-        """Return the parameters in the order of their making, by name."""
-        first, second, *rest = parameters
-        shift, own_shift = (rest.pop(0), rest.pop(0)) if bias else (None, None)
-        return Weights(first, second, shift, own_shift, rest[0] if rest else None)
-
-
-def rnn_step(mode: str, given: Any, states: States, weights: Weights) -> States:
-    """Return the next state, from the input's share of the sum."""
-    total = given + linear(states[0], weights.of_hidden, weights.hidden_bias)
-    return (tanh(total) if mode == "RNN_TANH" else rectified(total),)
-
-
-def lstm_step(mode: str, given: Any, states: States, weights: Weights) -> States:
-    """Return the next hidden and cell state, from the input's share of the gates."""
-    hidden, cell = states
-    gates: Any = given + linear(hidden, weights.of_hidden, weights.hidden_bias)
-    entry, forget, candidate, exit_ = gates.chunk(4, -1)
-    cell = sigmoid(forget) * cell + sigmoid(entry) * tanh(candidate)
-    hidden = sigmoid(exit_) * tanh(cell)
-    if weights.projection is not None:
-        hidden = linear(hidden, weights.projection)
-    return hidden, cell
-
-
-def gru_step(mode: str, given: Any, states: States, weights: Weights) -> States:
-    """Return the next state, from the input's share of the gates."""
-    (hidden,) = states
-    own: Any = linear(hidden, weights.of_hidden, weights.hidden_bias)
-    size = hidden.shape[-1]
-    given_gates, given_candidate = given.split([2 * size, size], -1)
-    own_gates, own_candidate = own.split([2 * size, size], -1)
-    reset, update = sigmoid(given_gates + own_gates).chunk(2, -1)
-    candidate: Any = tanh(given_candidate + reset * own_candidate)
-    return (candidate + update * (hidden - candidate),)
-
-
-STEPS = {
-    "RNN_TANH": rnn_step,
-    "RNN_RELU": rnn_step,
-    "LSTM": lstm_step,
-    "GRU": gru_step,
-}
+from tracegrad.ops.recurrence import (
+    STEPS,
+    States,
+    Weights,
+    apply_direction,
+    run_equal,
+)
 
 
 def run_direction(
@@ -94,6 +38,8 @@ def run_direction(
     """
     # The products with all inputs at once: one large product, not many small ones.
     given: Any = linear(data, weights.of_input, weights.input_bias)
+    if sizes is None and weights.projection is None:
+        return apply_direction(mode, given, initial, weights, reverse)
     if sizes is None:
         steps = given.unbind(0)
         results, states = run_equal(mode, steps, initial, weights, reverse)
@@ -102,18 +48,6 @@ def run_direction(
     run = _run_growing if reverse else _run_shrinking
     results, states = run(mode, steps, sizes, initial, weights)
     return cat(results, 0), states
-
-
-def run_equal(
-    mode: str, steps: Any, states: States, weights: Weights, reverse: bool
-) -> tuple[list[Any], States]:
-    """Return the results of steps that all have one batch, and the final states."""
-    step = STEPS[mode]
-    results = []
-    for given in reversed(steps) if reverse else steps:
-        states = step(mode, given, states, weights)
-        results.append(states[0])
-    return results[::-1] if reverse else results, states
 
 
 def _run_shrinking(

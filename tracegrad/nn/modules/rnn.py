@@ -9,11 +9,11 @@ from tracegrad.dispatch.tensor import Parameter
 from tracegrad.errors import ArgumentError, ArgumentTypeError, ShapeError
 from tracegrad.location import warn
 from tracegrad.nn import init
-from tracegrad.nn.functions import eager_recurrence, recurrence
+from tracegrad.nn.functions.recurrence import run_direction
 from tracegrad.nn.modules.linear import empty_parameter
 from tracegrad.nn.modules.module import Module
 from tracegrad.nn.utils.rnn import PackedSequence
-from tracegrad.ops.contraction import linear
+from tracegrad.ops import recurrence
 from tracegrad.ops.creation import zeros
 from tracegrad.ops.dropout import dropout
 from tracegrad.ops.joining import cat, stack
@@ -232,7 +232,8 @@ class RNNBase(Module):
             results = []
             for direction in range(directions):
                 at = layer * directions + direction
-                result, last = self._run_direction(
+                result, last = run_direction(
+                    self.mode,
                     data,
                     sequences.sizes,
                     tuple(s[at] for s in initial),
@@ -246,23 +247,6 @@ class RNNBase(Module):
             if self.dropout and self.training and layer < self.num_layers - 1:
                 data = dropout(data, self.dropout)
         return data, [stack(kept) for kept in final]
-
-    def _run_direction(
-        self,
-        data: Any,
-        sizes: list[int] | None,
-        initial: tuple[Any, ...],
-        weights: recurrence.Weights,
-        reverse: bool,
-    ) -> tuple[Any, tuple[Any, ...]]:
-        if sizes is None and eager_recurrence.serves(data, weights, initial):
-            given = linear(data, weights.of_input, weights.input_bias)
-            return eager_recurrence.run_direction(
-                self.mode, given, initial, weights, reverse
-            )
-        return recurrence.run_direction(
-            self.mode, data, sizes, initial, weights, reverse
-        )
 
 
 def _check_sizes(

@@ -8,9 +8,9 @@ from typing import Any
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ArgumentError, ShapeError
 from tracegrad.nn import init
-from tracegrad.nn.functions import recurrence
 from tracegrad.nn.modules.linear import empty_parameter
 from tracegrad.nn.modules.module import Module
+from tracegrad.ops import recurrence
 from tracegrad.ops.contraction import linear
 from tracegrad.ops.creation import zeros
 
