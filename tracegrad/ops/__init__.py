@@ -70,8 +70,10 @@ from tracegrad.ops import (
     rounding,
     sampling,
     scans,
+    scattered_views,
     selection,
     shaping,
+    slopes,
     solving,
     sorting,
     splitting,
@@ -81,6 +83,7 @@ from tracegrad.ops import (
     view_writes,
     views,
     volumes,
+    whole_numbers,
     windows,
     writing,
 )
