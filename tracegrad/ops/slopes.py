@@ -67,7 +67,7 @@ def cumulative_trapezoid(
     return cumsum((later + sooner) * (right - left) / 2.0, place)  # type: ignore[no-any-return]
 
 
-# -- gradient ---------------------------------------------------------------------------
+# -- gradient ------------------------------------------------------------------------
 
 
 def _ends(input: Tensor, dim: int, steps: Any, order: int) -> tuple[Tensor, Tensor]:
