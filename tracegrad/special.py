@@ -21,7 +21,7 @@ _HERE = (
 )
 _ELSEWHERE = {
     name: name
-    for name in [
+    for name in (
         "digamma",
         "erf",
         "erfc",
@@ -38,7 +38,7 @@ _ELSEWHERE = {
         "sinc",
         "softmax",
         "xlogy",
-    ]
+    )
 } | {
     "expit": "sigmoid",
     "gammainc": "igamma",
