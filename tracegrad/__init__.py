@@ -88,6 +88,7 @@ _LAZY = {
     "profiler": ("tracegrad.profiler", ""),
     "save": ("tracegrad.serialization", "save"),
     "serialization": ("tracegrad.serialization", ""),
+    "special": ("tracegrad.special", ""),
     "testing": ("tracegrad.testing", ""),
     "get_autocast_dtype": ("tracegrad.amp", "get_autocast_dtype"),
     "is_autocast_cache_enabled": ("tracegrad.amp", "is_autocast_cache_enabled"),

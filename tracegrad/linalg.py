@@ -1,7 +1,7 @@
 """Linear algebra, under PyTorch's names.
 
 Left out: the Bunch-Kaufman factors (``ldl_factor``, ``ldl_solve``), for which NumPy
-has no routine, and LU factors, which are not built yet.
+has no routine.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from tracegrad.ops.linear_algebra import (
     svdvals,
 )
 from tracegrad.ops.linear_algebra import inverse as inv
+from tracegrad.ops.lu_factors import lu, lu_factor, lu_factor_ex, lu_solve
 from tracegrad.ops.matrix_functions import (
     cond,
     matrix_exp,
@@ -62,6 +63,10 @@ __all__ = [
     "inv",
     "inv_ex",
     "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "lu_solve",
     "matmul",
     "matrix_exp",
     "matrix_norm",

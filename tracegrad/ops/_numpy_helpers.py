@@ -40,7 +40,7 @@ def helper_source(name: str) -> dict[str, str]:
         if needed in HELPERS:
             found |= helper_source(needed)
         else:
-            found[needed] = f"{needed} = {globals()[needed]!r}\n"
+            found[needed] = f"{needed} = {HELPERS[name].__globals__[needed]!r}\n"
     text = inspect.getsource(HELPERS[name])
     found[name] = text[text.index("def ") :].replace(": Any", "").replace(" -> Any", "")
     return found

@@ -138,6 +138,22 @@ logaddexp.derivative(
 
 
 @pointwise(
+    numpy={"float": "np.logaddexp2({input}, {other})"},
+    promote=arithmetic,
+    commutative=True,
+    inplace=False,
+)
+def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
+    """Logarithm to base 2 of the sum of two powers of 2, without overflow."""
+
+
+logaddexp2.derivative(
+    input=times(lambda input, other: sigmoid((input - other) * math.log(2))),
+    other=times(lambda input, other: sigmoid((other - input) * math.log(2))),
+)
+
+
+@pointwise(
     numpy={
         "float": (
             "np.where(np.isnan({other}), {other}, np.where(np.equal({input}, 0), 0, "
