@@ -96,7 +96,6 @@ class OpDef:
         self.family = family
         self.function = function
         self.module = function.__module__
-        self.doc = inspect.getdoc(function) or ""
         self.operands, self.attributes = _parameters(function)
         self.operand_index = {p.name: i for i, p in enumerate(self.operands)}
         self.commutative: bool = facts.pop("commutative", False)
@@ -119,6 +118,11 @@ class OpDef:
         self._plans: dict[Any, Plan] = {}
         # Filled by the dispatcher: the Python function that users call.
         self.call: Callable[..., Any] = function
+
+    @functools.cached_property
+    def doc(self) -> str:
+        """The defining function's documentation, without its indentation."""
+        return inspect.getdoc(self.function) or ""
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:

@@ -11,10 +11,12 @@ import functools
 import os
 import struct
 import threading
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _KEY_WORDS: Final = 624
 _SEED_LIMIT: Final = 2**64
