@@ -9,6 +9,7 @@ import numpy as np
 
 from tracegrad.device import backend_of
 from tracegrad.dispatch.extents import address_of
+from tracegrad.dispatch.host import host_array
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.state import thread
 from tracegrad.dispatch.storage import (
@@ -17,7 +18,7 @@ from tracegrad.dispatch.storage import (
     is_dense,
     owner_of,
 )
-from tracegrad.dispatch.tensor import Tensor, host_array, version_of, wrap
+from tracegrad.dispatch.tensor import Tensor, version_of, wrap
 from tracegrad.dtypes import from_numpy_dtype
 from tracegrad.errors import ArgumentTypeError, DTypeError, GradientError
 

@@ -10,7 +10,8 @@ from typing import Any, final
 
 from tracegrad.dispatch.argument_errors import RAW, given_twice, raise_explained
 from tracegrad.dispatch.kernel_pair import KernelPair
-from tracegrad.dispatch.rules import GIVEN_NAMES, Rule, rule_names
+from tracegrad.dispatch.parameters import parameter_names, parameters_of
+from tracegrad.dispatch.rules import GIVEN_NAMES, Rule
 from tracegrad.errors import ArgumentTypeError
 from tracegrad.location import is_published, know, publish
 
@@ -98,9 +99,7 @@ class OpDef:
         self.family = family
         self.function = function
         self.module = function.__module__
-        self.doc = inspect.getdoc(function) or ""
-        self.signature = inspect.signature(function)
-        self.operands, self.attributes = _parameters(self.signature)
+        self.operands, self.attributes = _parameters(function)
         self.operand_index = {p.name: i for i, p in enumerate(self.operands)}
         self.commutative: bool = facts.pop("commutative", False)
         self.is_view: bool = facts.pop("is_view", False)
@@ -123,6 +122,16 @@ class OpDef:
         self._plans: dict[Any, Plan] = {}
         # Filled by the dispatcher: the Python function that users call.
         self.call: Callable[..., Any] = function
+
+    @functools.cached_property
+    def doc(self) -> str:
+        """The defining function's documentation, without its indentation."""
+        return inspect.getdoc(self.function) or ""
+
+    @functools.cached_property
+    def signature(self) -> inspect.Signature:
+        """The signature of the defining function."""
+        return inspect.signature(self.function)
 
     # Set by the dispatcher: apply(operator, operands, attributes), and the decorator
     # of functions whose calls are planned.
@@ -158,14 +167,14 @@ class OpDef:
         """
         for name, function in rules.items():
             self._check_operand(name)
-            self.vjp_rules[name] = Rule("vjp", function, rule_names(function))
+            self.vjp_rules[name] = Rule("vjp", function, parameter_names(function))
         return self
 
     def jvp(self, **rules: Callable[..., Any]) -> OpDef:
         """State the JVP of operands: functions of ``t`` and of what they need."""
         for name, function in rules.items():
             self._check_operand(name)
-            self.jvp_rules[name] = Rule("jvp", function, rule_names(function))
+            self.jvp_rules[name] = Rule("jvp", function, parameter_names(function))
         return self
 
     def kernels(self, **stated: Any) -> OpDef:
@@ -248,19 +257,20 @@ class OpDef:
 
 
 def _parameters(
-    signature: inspect.Signature,
+    function: Callable[..., Any],
 ) -> tuple[tuple[OperandDef, ...], tuple[AttributeDef, ...]]:
     operands: list[OperandDef] = []
     attributes: list[AttributeDef] = []
-    for parameter in signature.parameters.values():
+    for parameter in parameters_of(function):
         annotation = str(parameter.annotation)
         kind = _OPERAND_KINDS.get(annotation)
         if kind is not None:
             operands.append(OperandDef(parameter.name, kind, parameter.default))
             continue
-        variadic = parameter.kind is inspect.Parameter.VAR_POSITIONAL
         attributes.append(
-            AttributeDef(parameter.name, annotation, parameter.default, variadic)
+            AttributeDef(
+                parameter.name, annotation, parameter.default, parameter.variadic
+            )
         )
     return tuple(operands), tuple(attributes)
 

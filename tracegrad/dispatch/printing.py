@@ -13,8 +13,9 @@ from typing import Any, final
 
 import numpy as np
 
+from tracegrad.dispatch.host import host_array
 from tracegrad.dispatch.state import thread
-from tracegrad.dispatch.tensor import Tensor, edge_of, host_array
+from tracegrad.dispatch.tensor import Tensor, edge_of
 from tracegrad.dtypes import (
     DType,
     bool_,

@@ -7,16 +7,11 @@ it is written with operators.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
+from tracegrad.dispatch.parameters import parameter_names
 from tracegrad.errors import GradientError
-
-
-def rule_names(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the parameter names of a rule."""
-    return tuple(inspect.signature(function).parameters)
 
 
 @final
@@ -64,7 +59,7 @@ GIVEN_NAMES = frozenset({"ct", "cts", "t"})
 
 def times(derivative: Callable[..., Any]) -> Rule:
     """State that the derivative is a factor: a function of operands and ``out``."""
-    return Rule("times", derivative, rule_names(derivative))
+    return Rule("times", derivative, parameter_names(derivative))
 
 
 def select(mask: Callable[..., Any]) -> Rule:
@@ -72,7 +67,7 @@ def select(mask: Callable[..., Any]) -> Rule:
 
     The cotangent is selected, not multiplied, so that 0 times inf makes no NaN.
     """
-    return Rule("select", mask, rule_names(mask))
+    return Rule("select", mask, parameter_names(mask))
 
 
 def pair(derivatives: Callable[..., Any]) -> Rule:
@@ -81,7 +76,7 @@ def pair(derivatives: Callable[..., Any]) -> Rule:
     Source: Wirtinger calculus as in Kreutz-Delgado, "The Complex Gradient
     Operator and the CR-Calculus" (2009), equations 31 to 33.
     """
-    return Rule("pair", derivatives, rule_names(derivatives))
+    return Rule("pair", derivatives, parameter_names(derivatives))
 
 
 def identity() -> Rule:

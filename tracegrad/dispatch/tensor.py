@@ -11,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
-from tracegrad.device import CPU, Device, device_of_array, on_host
+from tracegrad.device import CPU, Device, device_of_array
 from tracegrad.dispatch.argument_errors import no_dimension
 from tracegrad.dispatch.entry import (
     INFERENCE,
@@ -21,15 +21,18 @@ from tracegrad.dispatch.entry import (
     Version,
     hooks_of,
 )
-from tracegrad.dispatch.foreign import ForeignArray
+from tracegrad.dispatch.host import (
+    check_convertible,
+    copied_to_host,
+    host_array,
+    warn_of_lost_gradient,
+)
 from tracegrad.dispatch.state import installed, paused_recorder, spoil, thread
 from tracegrad.dtypes import DType, from_numpy_dtype
 from tracegrad.errors import (
     ArgumentTypeError,
-    ConversionError,
     GradientError,
     InplaceError,
-    NoDataError,
     ScalarError,
 )
 from tracegrad.location import warn
@@ -319,13 +322,13 @@ class Tensor:
                 f"item() wants one element, this tensor has {self.numel()} "
                 f"(shape {list(self.shape)})"
             )
-        value = _copied_to_host(self, "item()").item()
+        value = copied_to_host(self, "item()").item()
         recorder = thread.recorder
         return value if recorder is None else recorder.took(self, value)
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers."""
-        value = _copied_to_host(self, "tolist()").tolist()
+        value = copied_to_host(self, "tolist()").tolist()
         recorder = thread.recorder
         return value if recorder is None else recorder.took(self, value)
 
@@ -344,7 +347,7 @@ class Tensor:
                 "numpy() on a tensor that requires grad would lose the gradient; "
                 "use tensor.detach().numpy()"
             )
-        array = (_copied_to_host if force else host_array)(self, "numpy()")
+        array = (copied_to_host if force else host_array)(self, "numpy()")
         recorder = thread.recorder
         return array if recorder is None else recorder.took(self, array)
 
@@ -366,17 +369,17 @@ class Tensor:
         return bool(self.item())
 
     def __int__(self) -> int:
-        _check_convertible(self, "int()")
+        check_convertible(self, "int()")
         return int(self.item())
 
     def __float__(self) -> float:
-        _check_convertible(self, "float()")
-        _warn_of_lost_gradient(self)
+        check_convertible(self, "float()")
+        warn_of_lost_gradient(self)
         return float(self.item())
 
     def __complex__(self) -> complex:
-        _check_convertible(self, "complex()")
-        _warn_of_lost_gradient(self)
+        check_convertible(self, "complex()")
+        warn_of_lost_gradient(self)
         return complex(self.item())
 
     def __index__(self) -> int:
@@ -547,57 +550,6 @@ def _forget_gradient(tensor: Tensor, edge: Edge | None) -> None:
         )
     tensor.__dict__["_entry_of_leaf"] = edge
     tensor._node = None
-
-
-def _check_convertible(tensor: Tensor, wanted: str) -> None:
-    if tensor.numel() != 1:
-        raise ConversionError(
-            f"a Python number ({wanted}) is made of one element, this tensor has "
-            f"{tensor.numel()} (shape {list(tensor.shape)})"
-        )
-
-
-def _warn_of_lost_gradient(tensor: Tensor) -> None:
-    if tensor.requires_grad:
-        warn(
-            "a tensor that requires grad becomes a Python number and loses its "
-            "gradient; use tensor.detach() or tensor.item() to say so",
-        )
-
-
-def _copied_to_host(tensor: Tensor, wanted: str) -> Any:
-    """Return the data as a NumPy array, a copy if it is on another device."""
-    if tensor.is_meta:
-        return host_array(tensor, wanted)
-    if installed.learning:
-        spoil()
-    array = tensor._array
-    return array.host() if isinstance(array, ForeignArray) else on_host(array)
-
-
-def host_array(tensor: Tensor, wanted: str) -> Any:
-    """Return the data as a NumPy array.
-
-    Raises
-    ------
-    NoDataError
-        On the meta device, where there is no data.
-    ArgumentTypeError
-        If the data is on another device.
-    """
-    if installed.learning:
-        spoil()
-    array = tensor._array
-    if isinstance(array, np.ndarray):
-        return array
-    if tensor.is_meta:
-        raise NoDataError(f"{wanted}: a tensor on the meta device has no data")
-    if isinstance(array, ForeignArray) and wanted != "numpy()":
-        return array.host()
-    raise ArgumentTypeError(
-        f"{wanted}: the data is on {tensor.device}, which NumPy can't read; copy it "
-        "with tensor.cpu() first"
-    )
 
 
 def _check_grad(tensor: Tensor, value: Any) -> None:

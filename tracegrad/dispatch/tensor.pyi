@@ -1783,16 +1783,6 @@ def move_retained(
 
 def _forget_gradient(tensor: Tensor, edge: Node | ResultEdge | None) -> None: ...
 
-def _check_convertible(tensor: Tensor, wanted: str) -> None: ...
-
-def _warn_of_lost_gradient(tensor: Tensor) -> None: ...
-
-def _copied_to_host(tensor: Tensor, wanted: str) -> Any:
-    """Return the data as a NumPy array, a copy if it is on another device."""
-
-def host_array(tensor: Tensor, wanted: str) -> Any:
-    """Return the data as a NumPy array."""
-
 def _check_grad(tensor: Tensor, value: Any) -> None: ...
 
 def _from_data(cls: builtins.type[Tensor], *args: Any, **kwargs: Any) -> Any: ...

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-Examples = Callable[[np.random.Generator], list[tuple[Any, dict[str, Any]]]]
+# A text, because looking at `np.random` loads it.
+Examples: TypeAlias = (
+    "Callable[[np.random.Generator], list[tuple[Any, dict[str, Any]]]]"
+)
 
 
 def normals(*shapes: tuple[int, ...] | None, **attributes: Any) -> Examples:

@@ -267,7 +267,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Packed:  # noqa: N803
 
 def _order_from(pivots: Tensor, rows: int) -> Tensor:
     """Return the order of rows after exchanges one after another."""
-    order = pivots.new_empty((*pivots._array.shape[:-1], rows)).long()  # type: ignore[attr-defined]
+    order: Any = pivots.new_empty((*pivots._array.shape[:-1], rows)).long()  # type: ignore[attr-defined]
     order.copy_(order.new_tensor(list(range(rows))).expand(order.shape))
     steps = (pivots - 1).long()  # type: ignore[operator]
     for k in range(steps.shape[-1]):

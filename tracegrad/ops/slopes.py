@@ -25,7 +25,7 @@ def _along(x: Tensor, ndim: int, dim: int) -> Tensor:
         return x
     shape = [1] * ndim
     shape[dim] = -1
-    return reshape(x, *shape)
+    return reshape(x, *shape)  # type: ignore[no-any-return]
 
 
 @public_function(method=False)

@@ -13,10 +13,12 @@ order of the fused steps was found by comparing with PyTorch 2.13.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 from tracegrad.random_streams.rounding import F32, F64
 

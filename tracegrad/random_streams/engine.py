@@ -7,13 +7,16 @@ at every call; NumPy's generator does the drawing and keeps nothing between two 
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import struct
 import threading
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _KEY_WORDS: Final = 624
 _SEED_LIMIT: Final = 2**64
@@ -59,7 +62,10 @@ class _Worker(threading.local):
             )
 
 
-_worker: Final = _Worker()
+@functools.cache
+def _worker() -> _Worker:
+    """Return the threads' workers; `numpy.random` loads with the first draw."""
+    return _Worker()
 
 
 @final
@@ -97,17 +103,26 @@ class MT19937:
     [2357136044, 2546248239]
     """
 
-    __slots__ = ("_fresh", "_seed", "_words", "cached_normal", "lock")
+    __slots__ = ("_fresh", "_seed", "_state", "cached_normal", "lock")
 
     name = "mt19937"
 
     def __init__(self, seed: int = 67280421310721) -> None:
         self.lock = threading.Lock()
         self.cached_normal: float | None = None
-        self._words: NDArray[np.uint32] = np.empty(_KEY_WORDS + 1, np.uint32)
+        self._state: NDArray[np.uint32] | None = None
         self._seed = 0
         self._fresh = True
         self.manual_seed(seed)
+
+    @property
+    def _words(self) -> NDArray[np.uint32]:
+        """The key and the position in it, made from the seed when first asked for."""
+        if self._state is None:
+            worker = _worker()
+            worker.legacy.seed(self._seed & 0xFFFFFFFF)
+            self._state = worker.words.copy()
+        return self._state
 
     @property
     def initial_seed(self) -> int:
@@ -135,8 +150,7 @@ class MT19937:
             )
         with self.lock:
             self._seed = int(seed) % _SEED_LIMIT
-            _worker.legacy.seed(self._seed & 0xFFFFFFFF)
-            self._words[:] = _worker.words
+            self._state = None
             self._fresh = True
             self.cached_normal = None
 
@@ -167,12 +181,13 @@ class MT19937:
         """
         if count == 0:
             return np.empty(0, np.uint32)
-        _worker.words[:] = self._words
+        worker = _worker()
+        worker.words[:] = self._words
         if count < _SMALL_DRAW:
-            drawn = _worker.bit_generator.random_raw(count).astype(np.uint32)
+            drawn = worker.bit_generator.random_raw(count).astype(np.uint32)
         else:
-            drawn = _worker.generator.integers(0, 2**32, count, np.uint32)
-        self._words[:] = _worker.words
+            drawn = worker.generator.integers(0, 2**32, count, np.uint32)
+        self._words[:] = worker.words
         self._fresh = False
         return drawn
 
@@ -193,7 +208,7 @@ class MT19937:
         twin.cached_normal = self.cached_normal
         twin._seed = self._seed
         twin._fresh = self._fresh
-        twin._words = self._words.copy()
+        twin._state = self._words.copy()
         return twin
 
     def get_state(self) -> NDArray[np.uint8]:

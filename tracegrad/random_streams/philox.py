@@ -7,7 +7,7 @@ four words were used.
 
 from __future__ import annotations
 
-import secrets
+import os
 import struct
 import threading
 from typing import Any, Final, final
@@ -127,7 +127,7 @@ class Philox:
 
     def seed(self) -> int:
         """Start the stream of an unpredictable seed, and return that."""
-        self.manual_seed(secrets.randbits(64))
+        self.manual_seed(int.from_bytes(os.urandom(8), "little"))
         return self._seed
 
     def words(self, count: int) -> Any:

@@ -7,13 +7,15 @@ another last bit in about half of the cases.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
-F32 = NDArray[np.float32]
-F64 = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+F32: TypeAlias = "NDArray[np.float32]"
+F64: TypeAlias = "NDArray[np.float64]"
 
 _SPLITTER: Final = 2.0**27 + 1.0
 # Splitting a factor beyond this overflows.

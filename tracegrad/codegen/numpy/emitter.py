@@ -7,6 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from tracegrad.codegen.kernel import Kernel
+from tracegrad.codegen.numpy.blocks import block_step, dim_of_first_axis
 from tracegrad.codegen.numpy.instructions import (
     Argument,
     Array,
@@ -46,9 +47,6 @@ from tracegrad.ir.graph import (
 )
 from tracegrad.spec import ScalarSpec, TensorSpec
 
-# Elements of a block: what stays in a core's cache between two calls (measured:
-# about 64 k elements in one thread).
-BLOCK = 65536
 _RESERVED = ("np", "arena", "ml_dtypes", "i", "j", "math", "make_arena", "complex")
 
 
@@ -156,7 +154,7 @@ class Emitter:
         results = dict(zip(kernel.outputs, step.node.results, strict=True))
         for value in kernel.outputs:
             inner[value] = self._buffer(results[value])
-        step_size = _block_step(kernel)
+        step_size = block_step(kernel)
         if step_size is None:
             self._kernel_body(kernel, inner, None)
         else:
@@ -177,7 +175,7 @@ class Emitter:
         blocks: dict[Value, Argument] = {}
         for value in (*kernel.inputs, *kernel.outputs):
             whole = inner[value]
-            dim = _dim_of_first_axis(kernel, value)
+            dim = dim_of_first_axis(kernel, value)
             if dim is None or not isinstance(whole, Array):
                 blocks[value] = whole
                 continue
@@ -209,7 +207,7 @@ class Emitter:
         shape = _shape(node.result)
         dim = None
         if step is not None:
-            dim = _dim_of_first_axis(kernel, node.result)
+            dim = dim_of_first_axis(kernel, node.result)
             if dim is not None:
                 shape = (*shape[:dim], step, *shape[dim + 1 :])
         given = arrays.get(node.result)
@@ -588,23 +586,3 @@ def _shape(value: Value) -> tuple[int, ...]:
 def _comment(node: Node) -> str:
     place = str(node.location) if node.location is not None else ""
     return f"{place} {node.scope}".strip()
-
-
-def _dim_of_first_axis(kernel: Kernel, value: Value) -> int | None:
-    axes = kernel.axes.get(value, ())
-    return axes.index(0) if 0 in axes else None
-
-
-def _block_step(kernel: Kernel) -> int | None:
-    """Return how many rows a block has, or None where blocks do not pay."""
-    domain = kernel.domain
-    if not domain.shape or len(kernel.body.nodes) < 2:
-        return None
-    if domain.reduced is not None and 0 in domain.reduced:
-        return None
-    rows = int(domain.shape[0])  # type: ignore[arg-type]
-    total = int(np.prod([int(s) for s in domain.shape]))  # type: ignore[arg-type]
-    if rows < 2 or total < 2 * BLOCK:
-        return None
-    step = max(1, BLOCK // max(1, total // rows))
-    return step if step < rows else None
