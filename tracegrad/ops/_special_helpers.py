@@ -198,14 +198,16 @@ def tg_three_terms(np: Any, x: Any, n: Any, *given: Any) -> Any:
 
     Given are r, s, a to f. Number 1 is ``r x + s``, and
     ``(f k + 1) p[k + 1] = ((a + b k) x + c + d k) p[k] - e[k] p[k - 1]``, where
-    ``e[k]`` is 1 if e is 0, else ``e k``.
+    ``e[k]`` is 1 if e is 0, else ``e k``. NaN beyond number 10000: a step each.
     """
     wide = np.positive(x, dtype="float64") + 0.0 * np.positive(n, dtype="float64")
     count = np.trunc(np.positive(n, dtype="float64")) + 0.0 * wide
     r, s, a, b, c, d, e, f = given
     before, last = np.ones_like(wide), r * wide + s
     value = np.where(count == 0, before, np.where(count < 0, 0.0, last))
-    for k in range(1, int(np.max(count, initial=0.0, where=np.isfinite(count)))):
+    reached = np.abs(count) <= 10000.0
+    value = np.where(reached | (count < 0), value, np.nan)
+    for k in range(1, int(np.max(count, initial=0.0, where=reached))):
         sunk = (e * k if e else 1.0) * before
         grown = ((a + b * k) * wide + c + d * k) * last - sunk
         before, last = last, grown / (f * k + 1.0)
