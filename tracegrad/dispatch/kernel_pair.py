@@ -66,6 +66,9 @@ class KernelPair:
                 return False
             if array.dtype.kind in "iub":
                 continue
+            if not array.ndim:
+                # NumPy's functions of it give numbers, which can't be written into.
+                return False
             if array.dtype not in _SERVED or (dtype or array.dtype) != array.dtype:
                 return False
             dtype = array.dtype

@@ -147,6 +147,8 @@ def _hardtanh(
         raise ArgumentError(
             f"hardtanh: min_val {min_val} is above max_val {max_val}; exchange them"
         )
+    if isinstance(input, Tensor) and input.dtype.kind == "int":
+        min_val, max_val = int(min_val), int(max_val)
     return Choice(clamp_both, (input, min_val, max_val), inplace=inplace)
 
 

@@ -95,7 +95,6 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
             f"prelu: {count} slopes (shape {list(weight.shape)}) do not fit "
             f"{channels} channels of shape {list(input.shape)}"
         )
-    slope = weight
-    if ndim > 1:
-        slope = reshape(weight, 1, count, *(1,) * (ndim - 2))
+    shape = (1, count, *(1,) * (ndim - 2)) if ndim > 1 else (1,) * ndim
+    slope = reshape(weight, *shape)
     return where(gt(input, 0), input, slope * input)  # type: ignore[no-any-return, operator]

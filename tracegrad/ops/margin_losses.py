@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.dtypes import promote_types
+from tracegrad.dtypes import get_default_dtype, promote_types
 from tracegrad.errors import DTypeError
 from tracegrad.ops._families import composite
 from tracegrad.ops.activations import soft_plus
+from tracegrad.ops.casts import cast
 from tracegrad.ops.comparison import eq
 from tracegrad.ops.losses import reduced
 from tracegrad.ops.powers import sqrt, square
 from tracegrad.ops.reductions import sum as sum_
 from tracegrad.ops.selection import clamp_min, minimum, where
+from tracegrad.ops.views import expand
+from tracegrad.sizes import broadcast_shapes
 
 
 def _length(x: Tensor, dim: int, keepdim: bool) -> Tensor:
@@ -35,8 +38,10 @@ def cosine_similarity(
 
     A length below `eps` is taken as `eps`, without a derivative of its own.
     """
-    a: Any = x1
-    b: Any = x2
+    # A dimension that is broadcast counts in the length as often as it is seen.
+    shape = broadcast_shapes(x1._array.shape, x2._array.shape)
+    a: Any = expand(x1, *shape)
+    b: Any = expand(x2, *shape)
     if promote_types(a.dtype, b.dtype).kind not in ("float", "complex"):
         raise DTypeError(
             f"cosine_similarity takes floating tensors, not {a.dtype.name} and "
@@ -123,7 +128,12 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """1 less the cosine where the target is 1, the cosine above the margin where -1."""
-    cosine: Any = cosine_similarity(input1, input2, -1)
+    default = get_default_dtype()
+    first, second = (
+        x if x.dtype.kind in ("float", "complex") else cast(x, default)
+        for x in (input1, input2)
+    )
+    cosine: Any = cosine_similarity(first, second, -1)
     alike = where(eq(target, 1), 1 - cosine, 0)
     apart = where(eq(target, -1), clamp_min(cosine - margin, 0), 0)
     return reduced("cosine_embedding_loss", alike + apart, reduction)

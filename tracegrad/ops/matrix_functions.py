@@ -319,6 +319,7 @@ def chain_matmul(*matrices: Any) -> Tensor:
 
 def vander(x: Tensor, N: int | None = None) -> Tensor:  # noqa: N803
     """Return the powers 0, 1, … of each element, one after another."""
+    x = unsqueeze(x, 0) if x.ndim == 0 else x
     size = x._array.shape[-1] if N is None else N
     if size < 1:
         raise ShapeError(f"linalg.vander: N must be positive, not {size}")

@@ -15,12 +15,15 @@ from tracegrad.ops.arithmetic import mul, sub
 from tracegrad.ops.casts import cast
 from tracegrad.ops.comparison import eq
 from tracegrad.ops.division import div
+from tracegrad.ops.factors import svd_factors
 from tracegrad.ops.powers import power, sqrt
+from tracegrad.ops.rearranging import movedim
 from tracegrad.ops.reductions import amax, amin, check_floating, chosen_share
 from tracegrad.ops.reductions import sum as sum_
 from tracegrad.ops.rounding import absolute, sgn
 from tracegrad.ops.selection import where
 from tracegrad.ops.shaping import spread
+from tracegrad.ops.views import unsqueeze
 from tracegrad.sizes import Shape
 
 
@@ -141,6 +144,18 @@ def _norm_jvp(
 vector_norm.vjp(input=_norm_vjp).jvp(input=_norm_jvp)
 
 
+def _nuclear(input: Tensor, dim: Any, keepdim: bool) -> Tensor:
+    if dim is None and input.ndim == 2:
+        dim = (0, 1)
+    if not isinstance(dim, tuple) or len(dim) != 2:
+        raise ShapeError('norm: "nuc" is of matrices: dim must be 2 dimensions')
+    rows, columns = canonical_dims("norm", dim, input.ndim)
+    found = sum_(svd_factors(movedim(input, (rows, columns), (-2, -1)), False)[1], -1)
+    for place in sorted((rows, columns)) if keepdim else ():
+        found = unsqueeze(found, place)
+    return found  # type: ignore[no-any-return]
+
+
 @public_function()
 def norm(
     input: Tensor,
@@ -154,8 +169,8 @@ def norm(
     Parameters
     ----------
     input : Tensor, shape (...), floating or complex
-    p : float, inf, -inf or "fro"
-        The order; "fro" is 2.
+    p : float, inf, -inf, "fro" or "nuc"
+        The order; "fro" is 2, "nuc" the sum of the singular values of matrices.
     dim : int or sequence of int, optional
         All if not given.
     keepdim : bool
@@ -171,10 +186,12 @@ def norm(
     """
     if p is None or p == "fro":
         p = 2.0
-    if isinstance(p, str):
-        raise ArgumentValueError(f'norm: p is a number or "fro", not {p!r}')
     source = input if dtype is None else _in_dtype(input, dtype)
     wanted = tuple(dim) if isinstance(dim, list) else dim
+    if p == "nuc":
+        return _nuclear(source, wanted, keepdim)
+    if isinstance(p, str):
+        raise ArgumentValueError(f'norm: p is a number, "fro" or "nuc", not {p!r}')
     return vector_norm(source, float(p), wanted, keepdim)  # type: ignore[no-any-return]
 
 

@@ -105,6 +105,8 @@ def _check_mirror(mode: str, size: int, before: int, after: int) -> None:
 
 def _pad_one(input: Tensor, mode: str, dim: int, before: int, after: int) -> Tensor:
     size = input._array.shape[dim]
+    if mode == "replicate" and size and size + before + after > 0:
+        return _replicated(input, dim, before, after)
     if before < 0 or after < 0:
         start, stop = max(-before, 0), size - max(-after, 0)
         cut = slice_(input, dim, start, stop)
@@ -123,13 +125,27 @@ def _frame(
     if mode == "reflect":
         left = flip(slice_(input, dim, 1, before + 1), dim)
         right = flip(slice_(input, dim, size - 1 - after, size - 1), dim)
-    elif mode == "circular":
+    else:
         left = slice_(input, dim, size - before, size)
         right = slice_(input, dim, 0, after)
-    else:
-        left = _repeated(slice_(input, dim, 0, 1), dim, before)
-        right = _repeated(slice_(input, dim, size - 1, size), dim, after)
     return left, input, right
+
+
+def _replicated(input: Tensor, dim: int, before: int, after: int) -> Tensor:
+    """Frame by the ends; where more is cut than there is, an end stays as the frame."""
+    if before == 0 == after:
+        return input
+    size = input._array.shape[dim]
+    total = size + before + after
+    first, last = min(max(-before, 0), size - 1), max(min(size, size + after), 1) - 1
+    left = min(max(before, 0), total - 1)
+    right = total - left - (last + 1 - first)
+    parts = (
+        _repeated(slice_(input, dim, first, first + 1), dim, left),
+        slice_(input, dim, first, last + 1),
+        _repeated(slice_(input, dim, last, last + 1), dim, right),
+    )
+    return cat([p for p in parts if p._array.shape[dim] != 0], dim)  # type: ignore[no-any-return]
 
 
 def _repeated(input: Tensor, dim: int, count: int) -> Tensor:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.tensor import Tensor
+from tracegrad.dtypes import bool_
 from tracegrad.errors import DTypeError, ElementIndexError, IndexRangeError, ShapeError
 from tracegrad.ops._families import primitive
 from tracegrad.ops._functions import METHODS
@@ -20,8 +21,10 @@ from tracegrad.ops._indices import (
 )
 from tracegrad.ops._inplace import inplace_form
 from tracegrad.ops._reduction import canonical_dim
+from tracegrad.ops.creation import filled
 from tracegrad.ops.gathering import gathered, row_major
 from tracegrad.ops.indexing import as_element
+from tracegrad.ops.selection import where
 from tracegrad.ops.shaping import zeros_of
 from tracegrad.ops.views import expand, reshape
 from tracegrad.sizes import Shape, broadcast_shapes, shape_text
@@ -262,20 +265,17 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     number = as_element(value, input)
     if number.ndim:
         raise ShapeError("index_fill: the value must be a number or a 0-dim tensor")
-    shape = _selected_spec((input._array.shape, None), index, place)
+    _selected_spec((input._array.shape, None), index, place)
     if input.ndim == 0:
         return copied_at(input, index, number, place)  # type: ignore[no-any-return]
     if number.dtype is not input.dtype:
         number = number.to(input.dtype)  # type: ignore[attr-defined]
-    return _filled_at(input, index, expand(number, *shape), place)
-
-
-def _filled_at(input: Tensor, index: Tensor, source: Tensor, dim: int) -> Tensor:
-    """Put a source at indices that may be negative."""
-    moved = input.movedim(dim, 0)  # type: ignore[attr-defined]
-    values = source.movedim(dim, 0)  # type: ignore[attr-defined]
-    put = moved.index_put((index,), values)
-    return put.movedim(0, dim).contiguous()  # type: ignore[no-any-return]
+    size = input._array.shape[place]
+    nowhere = filled((size,), False, bool_, input.device)
+    named = nowhere.index_put((index,), filled((), True, bool_, input.device))
+    # A place that is named twice is filled once.
+    around = (*(1,) * place, size, *(1,) * (input.ndim - place - 1))
+    return where(reshape(named, *around), number, input)  # type: ignore[no-any-return]
 
 
 for _function in (index_add, index_copy, index_fill):

@@ -9,6 +9,7 @@ from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ShapeError
 from tracegrad.ops._functions import method
 from tracegrad.ops.casts import clone
+from tracegrad.ops.reductions import sum as sum_
 from tracegrad.ops.shaping import sum_to_shape
 from tracegrad.ops.views import select, slice_
 from tracegrad.ops.windows import as_strided, diagonal
@@ -185,4 +186,7 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
             f"sum_to_size: size {shape_text(wanted)} is not expandable to size "
             f"{shape_text(own)}"
         )
+    if not wanted:
+        # Also of a tensor without dimensions: bools become integers.
+        return sum_(self)  # type: ignore[no-any-return]
     return sum_to_shape(self, wanted)

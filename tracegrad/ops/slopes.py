@@ -179,6 +179,7 @@ def gradient(
     >>> tg.gradient(tg.tensor([0.0, 1.0, 4.0, 9.0]))
     (tensor([1., 2., 4., 5.]),)
     """
+    spacing = 1 if spacing is None else spacing
     if edge_order not in (1, 2):
         raise ArgumentValueError(f"gradient: edge_order is 1 or 2, not {edge_order}")
     dims = _places(input, dim)

@@ -45,8 +45,8 @@ def multi_margin_loss(
     """
     if p not in (1, 2):
         raise ArgumentError("multi_margin_loss: only p == 1 and p == 2 are supported")
-    single = input.ndim == 1
-    x: Any = input.unsqueeze(0) if single else input  # type: ignore[attr-defined]
+    single = input.ndim < 2
+    x: Any = input.reshape(1, -1) if single else input  # type: ignore[attr-defined]
     place: Any = target.reshape(-1, 1)  # type: ignore[attr-defined]
     if x.ndim != 2 or place.shape[0] != x.shape[0]:
         raise ShapeError(
@@ -91,9 +91,9 @@ def multilabel_margin_loss(
             f"multilabel_margin_loss: input {list(input.shape)} and target "
             f"{list(target.shape)} must have one shape"
         )
-    single = input.ndim == 1
-    x: Any = input.unsqueeze(0) if single else input  # type: ignore[attr-defined]
-    labels: Any = target.unsqueeze(0) if single else target  # type: ignore[attr-defined]
+    single = input.ndim < 2
+    x: Any = input.reshape(1, -1) if single else input  # type: ignore[attr-defined]
+    labels: Any = target.reshape(1, -1) if single else target  # type: ignore[attr-defined]
     named = (labels < 0).cumsum(1) == 0
     places = where(named, labels, 0)
     counts = zeros_like(labels).scatter_add(1, places, named.long())

@@ -185,6 +185,8 @@ def local_response_norm(
         raise ArgumentError(
             f"local_response_norm needs at least 3 dimensions, not {input.ndim}"
         )
+    if input.numel() == 0:
+        return input
     x: Any = input
     channels = x.shape[1]
     flat = (x * x).reshape(x.shape[0], 1, channels, -1)
