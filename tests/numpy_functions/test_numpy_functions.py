@@ -175,8 +175,11 @@ def test_ufuncs(ufunc: np.ufunc) -> None:
         args = [a, a]
     expected = ufunc(*args)
     found = ufunc(tg.from_numpy(args[0]), *args[1:])
-    assert isinstance(found, tg.Tensor)
-    np.testing.assert_allclose(found.numpy(), expected, 1e-6)
+    several = ufunc.nout > 1
+    pairs = zip(found, expected, strict=True) if several else [(found, expected)]
+    for mine, wanted in pairs:
+        assert isinstance(mine, tg.Tensor)
+        np.testing.assert_allclose(mine.numpy(), wanted, 1e-6)
 
 
 def test_there_are_ufuncs() -> None:
@@ -217,8 +220,6 @@ def test_what_has_no_operator_names_itself() -> None:
         np.histogram(x)
     with pytest.raises(ArgumentTypeError, match=r"np\.linalg\.cond"):
         tg.grad(lambda y: np.linalg.cond(y))(np.eye(2))
-    with pytest.raises(ArgumentTypeError, match=r"np\.frexp"):
-        np.frexp(x)
 
 
 def test_without_gradient_numpy_does_it() -> None:

@@ -144,3 +144,18 @@ def test_integers_are_refused(dtype: str) -> None:
         torch.linalg.inv(torch.ones(2, 2, dtype=getattr(torch, dtype)))
     with pytest.raises(RuntimeError):
         tg.linalg.inv(tg.ones(2, 2, dtype=getattr(tg, dtype)))
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+@pytest.mark.parametrize("name", ["eig", "eigvals"])
+def test_factors_of_what_is_not_finite_are_refused(name, bad):
+    matrix = np.full((2, 2), bad)
+    with pytest.raises(tg.errors.LinAlgError, match=f"linalg.{name[:3]}"):
+        getattr(tg.linalg, name)(tg.from_numpy(matrix))
+
+
+def test_determinants_and_exponentials_of_what_is_not_finite_are_nan():
+    matrix = tg.full((2, 2), float("nan"), dtype=tg.float64, requires_grad=True)
+    tg.linalg.det(matrix).backward()
+    assert matrix.grad.isnan().all()
+    assert tg.linalg.matrix_exp(matrix).isnan().all()

@@ -496,7 +496,7 @@ class Tensor:
         """Return zeros and ones; see `bernoulli`."""
     def bernoulli_(self, p: Any = ..., *, generator: Generator | None = ...) -> Tensor:
         """Fill with ones of probability `p`, a number or a tensor, else zeros."""
-    def bfloat16(self) -> Tensor:
+    def bfloat16(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """Return the tensor as bfloat16: itself if it has that dtype."""
     def bincount(
         self,
@@ -530,11 +530,11 @@ class Tensor:
         """Bits that exactly one element has; of bools, "exclusive or"."""
     def bmm(self, mat2: Tensor | complex) -> Tensor:
         """Products of the matrices of two batches of one size."""
-    def bool(self) -> Tensor:
+    def bool(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """Return the tensor as bool: itself if it has that dtype."""
     def broadcast_to(self, size: Sequence[builtins.int]) -> Tensor:
         """Return `input` expanded to `size`."""
-    def byte(self) -> Tensor:
+    def byte(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """Return the tensor as uint8: itself if it has that dtype."""
     def cauchy_(
         self,
@@ -544,7 +544,7 @@ class Tensor:
         generator: Generator | None = ...,
     ) -> Tensor:
         """Fill with draws from a Cauchy distribution."""
-    def cdouble(self) -> Tensor:
+    def cdouble(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """Return the tensor as complex128: itself if it has that dtype."""
     def ceil(self) -> Tensor:
         """Smallest integer not below each element."""
@@ -552,11 +552,11 @@ class Tensor:
         """Smallest integer not below each element."""
     def celu_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `celu` into this tensor."""
-    def cfloat(self) -> Tensor:
+    def cfloat(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """Return the tensor as complex64: itself if it has that dtype."""
     def chain_matmul(self, *matrices: Any) -> Tensor:
         """Return the product of several matrices."""
-    def char(self) -> Tensor:
+    def char(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """Return the tensor as int8: itself if it has that dtype."""
     def cholesky(self, upper: builtins.bool = ...) -> Tensor:
         """Return the triangular factor of Hermitian positive definite matrices."""
@@ -737,7 +737,7 @@ class Tensor:
         """Write the result of `divide` into this tensor."""
     def dot(self, tensor: Tensor | complex) -> Tensor:
         """Sum of the products of two vectors' elements, without conjugation."""
-    def double(self) -> Tensor:
+    def double(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """Return the tensor as float64: itself if it has that dtype."""
     def dsplit(self, indices_or_sections: Any) -> Any:
         """Return parts of `input`, as `tensor_split` does (d)."""
@@ -802,7 +802,7 @@ class Tensor:
         """Return columns in the opposite order (dimension 1)."""
     def flipud(self) -> Tensor:
         """Return rows in the opposite order (dimension 0)."""
-    def float(self) -> Tensor:
+    def float(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """Return the tensor as float32: itself if it has that dtype."""
     def float_power(self, exponent: Tensor | complex) -> Tensor:
         """Power computed in float64, or complex128."""
@@ -872,7 +872,7 @@ class Tensor:
         """Whether `input` is greater than `other`, element by element."""
     def gt_(self, other: Tensor | complex) -> Tensor:
         """Whether `input` is greater than `other`, element by element."""
-    def half(self) -> Tensor:
+    def half(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """Return the tensor as float16: itself if it has that dtype."""
     def hardshrink(self, lambd: builtins.float = ...) -> Tensor:
         """Each element, or 0 where it is within `lambd` of 0."""
@@ -940,7 +940,7 @@ class Tensor:
         """Return the places `index` along `dim`, a copy."""
     def inner(self, other: Tensor | complex) -> Tensor:
         """Sums of products over the last dimension of both; scales by a 0-dim tensor."""
-    def int(self) -> Tensor:
+    def int(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """Return the tensor as int32: itself if it has that dtype."""
     def inverse(self) -> Tensor:
         """Return the inverse of each square matrix."""
@@ -1099,7 +1099,7 @@ class Tensor:
         keepdim: builtins.bool = ...,
     ) -> Tensor:
         """Logarithm of the sum of exponentials over dimensions."""
-    def long(self) -> Tensor:
+    def long(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """Return the tensor as int64: itself if it has that dtype."""
     def lt(self, other: Tensor | complex) -> Tensor:
         """Whether `input` is less than `other`, element by element."""
@@ -1499,7 +1499,7 @@ class Tensor:
         """Sign of each element; of a complex one, the direction, with length 1."""
     def share_memory_(self) -> Tensor:
         """Return the tensor itself: processes get copies."""
-    def short(self) -> Tensor:
+    def short(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """Return the tensor as int16: itself if it has that dtype."""
     def sigmoid(self) -> Tensor:
         """Logistic function 1 / (1 + exp(-x)) of each element."""
@@ -1634,6 +1634,7 @@ class Tensor:
         device: Device | str | None = ...,
         non_blocking: builtins.bool = ...,
         copy: builtins.bool = ...,
+        memory_format: MemoryFormat | None = ...,
     ) -> Tensor:
         """Return the tensor with another dtype or device: itself if nothing changes."""
     def to_dense(self, dtype: DType | None = ...) -> Tensor:

@@ -89,38 +89,3 @@ def tg_digamma(np: Any, x: Any) -> Any:
     )
     result = np.where(wide <= 0, reflected, result)
     return np.where(wide == 0, np.copysign(np.inf, -wide), result).astype(x.dtype)
-
-
-@helper()
-def tg_zeta(np: Any, exponent: Any, x: Any) -> Any:
-    """Sum of (x + k)**-exponent over k from 0, exponent > 1, in float64."""
-    s, q = float(exponent), np.positive(x, dtype="float64")
-    # A negative q is stepped up to 0; the exponent is whole there.
-    lowest = float(np.min(q, initial=0.0, where=np.isfinite(q)))
-    total = np.zeros_like(q)
-    a = q
-    for _ in range(min(int(10.0 - lowest) + 1, 10000)):
-        low = a < 10.0
-        total = np.where(low, total + np.where(a == 0, np.inf, a) ** -s, total)
-        a = np.where(low, a + 1.0, a)
-    total = total + a ** (1.0 - s) / (s - 1.0) + 0.5 * a**-s
-    # Euler and Maclaurin: B(2k) / (2k)! with rising factors of s and powers of a.
-    factor, power = s, a ** (-s - 1.0)
-    for k, ratio in enumerate(
-        (
-            1.0 / 12.0,
-            -1.0 / 720.0,
-            1.0 / 30240.0,
-            -1.0 / 1209600.0,
-            1.0 / 47900160.0,
-            -691.0 / 1307674368000.0,
-            1.0 / 74724249600.0,
-            -3617.0 / 10670622842880000.0,
-        )
-    ):
-        total = total + ratio * factor * power
-        factor = factor * (s + 2 * k + 1.0) * (s + 2 * k + 2.0)
-        power = power / (a * a)
-    total = np.where((q <= 0) & (q == np.floor(q)), np.inf, total)
-    total = np.where(np.isposinf(q), 0.0, np.where(np.isnan(q), np.nan, total))
-    return total.astype(x.dtype)

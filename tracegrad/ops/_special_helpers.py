@@ -94,6 +94,8 @@ def tg_ndtri(np: Any, p: Any) -> Any:
 @helper()
 def tg_zeta_of(np: Any, s: Any, q: Any) -> Any:
     """Sum of (q + k)**-s over k from 0, for s > 1."""
+    # One of the two may be a number.
+    typed = q if hasattr(q, "dtype") else s
     s64 = np.positive(s, dtype="float64")
     q64 = np.positive(q, dtype="float64")
     power = np.where(s64 > 1, s64, 2.0)
@@ -127,7 +129,7 @@ def tg_zeta_of(np: Any, s: Any, q: Any) -> Any:
     total = np.where(pole, np.inf, total)
     odd = (q64 < 0) & ~pole & (s64 != np.floor(s64))
     total = np.where(odd | (s64 < 1), np.nan, np.where(s64 == 1, np.inf, total))
-    return np.where(np.isnan(s64 + q64), np.nan, total).astype(s.dtype)
+    return np.where(np.isnan(s64 + q64), np.nan, total).astype(typed.dtype)
 
 
 @helper("tg_lgamma")

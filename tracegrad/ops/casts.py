@@ -8,6 +8,7 @@ import numpy as np
 
 from tracegrad.device import Device, backend_of, on_device, on_host, resolved
 from tracegrad.dispatch.foreign import to_host
+from tracegrad.dispatch.memory_format import MemoryFormat, preserve_format
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.rules import identity
 from tracegrad.dispatch.tensor import Tensor, wrap
@@ -175,6 +176,7 @@ def to(
     device: Device | str | None = None,
     non_blocking: bool = False,
     copy: bool = False,
+    memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return the tensor with another dtype or device: itself if nothing changes.
 
@@ -188,6 +190,8 @@ def to(
         Without effect on the CPU.
     copy : bool
         Copy also where nothing changes.
+    memory_format : MemoryFormat, optional
+        The order of dimensions in memory; kept if not given.
 
     Raises
     ------
@@ -207,7 +211,14 @@ def to(
             )
     result = self if dtype is None else as_dtype(self, dtype)
     result = result if device is None else _moved(result, resolved(device))
-    return clone(result) if copy and result is self else result
+    result = clone(result) if copy and result is self else result
+    return _laid_out(result, memory_format)
+
+
+def _laid_out(x: Tensor, memory_format: MemoryFormat | None) -> Tensor:
+    if memory_format is None or memory_format == preserve_format:
+        return x
+    return x.contiguous(memory_format=memory_format)  # type: ignore[attr-defined, no-any-return]
 
 
 _DTYPE_METHODS = {
@@ -227,8 +238,8 @@ _DTYPE_METHODS = {
 
 
 def _dtype_method(name: str, dtype: DType) -> Any:
-    def call(self: Tensor) -> Tensor:
-        return as_dtype(self, dtype)
+    def call(self: Tensor, memory_format: MemoryFormat | None = None) -> Tensor:
+        return _laid_out(as_dtype(self, dtype), memory_format)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Return the tensor as {dtype.name}: itself if it has that dtype."

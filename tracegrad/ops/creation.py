@@ -465,6 +465,9 @@ def _spaced_kernel(
     xp: Any, start: Any, end: Any, steps: int, dtype: DType, device: Device
 ) -> Any:
     carried = dtype.numpy.type if dtype.kind in ("float", "complex") else xp.float64
+    if dtype.kind == "int":
+        # As in PyTorch, integers go from whole numbers to whole numbers.
+        start, end = int(start), int(end)
     first, last = carried(start), carried(end)
     if steps == 1:
         return xp.full((1,), start, dtype=dtype.numpy)
@@ -514,6 +517,8 @@ def _powers_kernel(
     dtype: DType,
     device: Device,
 ) -> Any:
+    if dtype.kind == "int":
+        start, end = int(start), int(end)
     exponents = xp.linspace(start, end, steps)
     return cast_array(xp.asarray(xp.power(float(base), exponents)), dtype.numpy)
 

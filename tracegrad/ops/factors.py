@@ -217,7 +217,10 @@ def _eigh_abstract(input: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
 
 
 def _eigh_kernel(xp: Any, input: Any) -> Any:
-    values, vectors = xp.linalg.eigh(widened(xp, input))
+    try:
+        values, vectors = xp.linalg.eigh(widened(xp, input))
+    except xp.linalg.LinAlgError:
+        raise LinAlgError("linalg.eigh: the iteration did not converge") from None
     real = _real_type(xp, input.dtype)
     return stored(xp, values, real), stored(xp, vectors, input.dtype)
 
@@ -259,6 +262,7 @@ def _eigh_jvp(t: Tensor, input: Tensor) -> tuple[Tensor, Tensor]:
     "library",
     abstract=_eigh_abstract,
     kernel=_eigh_kernel,
+    may_raise=True,
     public=False,
     method=False,
 )
@@ -281,7 +285,12 @@ def _eig_abstract(input: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
 
 def _eig_kernel(xp: Any, input: Any) -> Any:
     wide = widened(xp, input)
-    values, vectors = xp.linalg.eig(wide)
+    try:
+        values, vectors = xp.linalg.eig(wide)
+    except xp.linalg.LinAlgError:
+        raise LinAlgError(
+            "linalg.eig: the input has infs or NaNs, or the iteration did not converge"
+        ) from None
     dtype = xp.result_type(wide.dtype, xp.complex64)
     return stored(xp, values, dtype), stored(xp, vectors, dtype)
 
@@ -323,6 +332,7 @@ def _real_spectrum(rng: Any) -> Any:
     abstract=_eig_abstract,
     kernel=_eig_kernel,
     examples=lambda rng: [((_real_spectrum(rng),), {})],
+    may_raise=True,
     public=False,
     method=False,
 )

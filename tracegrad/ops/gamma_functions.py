@@ -8,8 +8,12 @@ from typing import Any
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.rules import times
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import ArgumentTypeError, ArgumentValueError
-from tracegrad.ops import _gamma_helpers as _gamma_helpers
+from tracegrad.errors import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    NotSupportedError,
+)
+from tracegrad.ops import _special_helpers as _special_helpers
 from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops._promotion import floating
 
@@ -21,12 +25,47 @@ def _digamma_of(number: float) -> float:
     return math.fsum([*steps, math.log(end), -1 / (2 * end), -1 / (12 * end**2)])
 
 
-def _zeta_of(exponent: float, start: float) -> float:
-    """Return the Hurwitz zeta function by many terms, for tests."""
-    end = start + 4000
-    terms = [(start + k) ** -exponent for k in range(4000)]
-    rest = end ** (1 - exponent) / (exponent - 1) + 0.5 * end**-exponent
-    return math.fsum([*terms, rest, exponent / 12 * end ** (-exponent - 1)])
+def second_floating(rng: Any) -> Any:
+    """Return examples whose first operand has no derivative to check."""
+    return [((rng.integers(2, 6, (3, 4)), rng.uniform(0.8, 5.0, (3, 4))), {})]
+
+
+def _zeta_of(s: float, q: float) -> float:
+    """Return Hurwitz' function by many terms, for tests."""
+    end = q + 4000
+    terms = [(q + k) ** -s for k in range(4000)]
+    rest = end ** (1 - s) / (s - 1) + 0.5 * end**-s + s / 12 * end ** (-s - 1)
+    return math.fsum([*terms, rest])
+
+
+def no_first_derivative(name: str) -> Any:
+    """Return the derivative by a first operand: none is stated."""
+
+    def refuse(input: Any) -> Any:
+        raise NotSupportedError(
+            f"{name}: there is no derivative with respect to its first operand; "
+            "detach it"
+        )
+
+    return times(refuse)
+
+
+@pointwise(
+    numpy={"float": "tg_zeta_of(np, {input}, {other})"},
+    reference=_zeta_of,
+    promote=floating,
+    domain=(1.2, 4.0),
+    examples=lambda rng: second_floating(rng),
+    public=False,
+    method=False,
+    inplace=False,
+)
+def special_zeta(input: Tensor, other: Tensor) -> Tensor:
+    """Hurwitz' zeta function: the sum of ``(k + other) ** -input`` over k from 0.
+
+    There is no derivative with respect to `input`. Source: NIST DLMF 25.11.1; by
+    Euler and Maclaurin's formula, 2.10.1.
+    """
 
 
 @pointwise(
@@ -56,27 +95,12 @@ def digamma(input: Tensor) -> Tensor:
     """
 
 
-@pointwise(
-    numpy={"float": "tg_zeta(np, {exponent}, {input})"},
-    reference=lambda input, exponent=2.0: _zeta_of(exponent, input),
-    promote=floating,
-    domain=(0.3, 6.0),
-    public=False,
-    method=False,
-    inplace=False,
+special_zeta.derivative(
+    input=no_first_derivative("special.zeta"),
+    other=times(lambda input, other: special_zeta(input + 1, other) * -input),
 )
-def hurwitz_zeta(input: Tensor, exponent: float = 2.0) -> Tensor:
-    """Sum of ``(input + k)**-exponent`` over k from 0, for exponents above 1.
-
-    Source: NIST DLMF 25.11.1; by Euler and Maclaurin's formula, 2.10.1.
-    """
-
-
 lgamma.derivative(input=times(lambda input: digamma(input)))
-digamma.derivative(input=times(lambda input: hurwitz_zeta(input, 2.0)))
-hurwitz_zeta.derivative(
-    input=times(lambda input, exponent: hurwitz_zeta(input, exponent + 1) * -exponent)
-)
+digamma.derivative(input=times(lambda input: special_zeta(2, input)))
 
 
 @public_function(name="polygamma", method=False)
@@ -107,7 +131,7 @@ def polygamma(n: int, input: Tensor) -> Tensor:
     if n == 0:
         return digamma(input)  # type: ignore[no-any-return]
     sign = 1 if n % 2 else -1
-    return hurwitz_zeta(input, n + 1.0) * (sign * float(math.factorial(n)))  # type: ignore[no-any-return]
+    return special_zeta(n + 1, input) * (sign * float(math.factorial(n)))  # type: ignore[no-any-return]
 
 
 @public_function(name="mvlgamma")

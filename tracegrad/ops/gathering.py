@@ -22,9 +22,11 @@ from tracegrad.ops._indices import (
 )
 from tracegrad.ops._inplace import inplace_form
 from tracegrad.ops._reduction import canonical_dim
-from tracegrad.ops.creation import filled
+from tracegrad.ops.casts import as_dtype
+from tracegrad.ops.creation import filled, zeros_like
 from tracegrad.ops.indexing import as_element
 from tracegrad.ops.padding import constant_pad
+from tracegrad.ops.selection import where
 from tracegrad.ops.shaping import zeros_of
 from tracegrad.ops.views import expand, reshape
 from tracegrad.sizes import shape_text
@@ -429,6 +431,91 @@ def scatter_reduced(
     input: Tensor, index: Tensor, src: Tensor, dim: int, reduce: str, include_self: bool
 ) -> Tensor:
     """The tensor with a source's elements joined in at indices along a dimension."""
+
+
+def _counts(input: Tensor, index: Tensor, src: Tensor, dim: int, own: Any) -> Tensor:
+    """Return for each place of `input` how many numbers are counted there."""
+    nothing = zeros_like(input)
+    return scatter_reduce(nothing, dim, index, as_dtype(src, input.dtype), "sum") + own  # type: ignore[no-any-return]
+
+
+def _reached(input: Tensor, index: Tensor, dim: int) -> Any:
+    """Return where something was joined in."""
+    ones = zeros_like(gather(input, dim, index)) + 1
+    return _counts(input, index, ones, dim, 0) > 0
+
+
+def _pull_extreme(
+    ct: Any, input: Any, index: Any, src: Any, dim: int, include_self: bool, out: Any
+) -> tuple[Any, Any]:
+    """Share a cotangent among the elements that are the largest, or smallest."""
+    own = as_dtype(input == out, input.dtype)
+    if not include_self:
+        own = where(_reached(input, index, dim), 0, own)
+    winners = as_dtype(src == gather(out, dim, index), src.dtype)
+    share = ct / _counts(input, index, winners, dim, own)
+    return share * own, gather(share, dim, index) * winners
+
+
+def _pull_mean(
+    ct: Any, input: Any, index: Any, src: Any, dim: int, include_self: bool, out: Any
+) -> tuple[Any, Any]:
+    ones = zeros_like(src) + 1
+    count = _counts(input, index, ones, dim, int(include_self))
+    share = ct / where(count == 0, 1, count)
+    own = share
+    if not include_self:
+        own = where(_reached(input, index, dim), 0, ct)
+    return own, gather(share, dim, index)
+
+
+def _pull_product(
+    ct: Any, input: Any, index: Any, src: Any, dim: int, include_self: bool, out: Any
+) -> tuple[Any, Any]:
+    """Divide the product by each factor; a single factor 0 by what the others make."""
+
+    def product(start: Any, factors: Any) -> Any:
+        return scatter_reduce(
+            start, dim, index, factors, "prod", include_self=include_self
+        )
+
+    filled = where(input == 0, 1, input)
+    own = ct * product(filled, src) / filled
+    if not include_self:
+        own = where(_reached(input, index, dim), 0, ct)
+    zero = src == 0
+    zeros = gather(_counts(input, index, zero, dim, 0), dim, index)
+    single = zero & (zeros == 1)
+    others = gather(ct * product(input, where(single, 1, src)), dim, index)
+    whole = gather(ct * out, dim, index) / where(zero, 1, src)
+    return own, where(single, others, whole)
+
+
+_PULLS = {
+    "amax": _pull_extreme,
+    "amin": _pull_extreme,
+    "mean": _pull_mean,
+    "prod": _pull_product,
+}
+
+
+def _pulled(side: int) -> Any:
+    def rule(
+        ct: Any,
+        input: Any,
+        index: Any,
+        src: Any,
+        dim: int,
+        reduce: str,
+        include_self: bool,
+        out: Any,
+    ) -> Any:
+        return _PULLS[reduce](ct, input, index, src, dim, include_self, out)[side]
+
+    return rule
+
+
+scatter_reduced.vjp(input=_pulled(0), src=_pulled(1))
 
 
 @public_function()

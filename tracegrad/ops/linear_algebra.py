@@ -163,29 +163,42 @@ def lstsq(
     B : Tensor, shape (..., m, k)
     rcond : float, optional
         Singular values below `rcond` times the largest one count as 0.
-    driver : str, optional
-        Accepted for PyTorch's sake: singular values serve always.
+    driver : {"gelsy", "gels", "gelsd", "gelss"}, optional
+        What is given beside the solution; singular values serve always.
 
     Returns
     -------
     LeastSquares
         The residuals are sums of squares over rows, where A has more rows than
-        columns; the singular values are empty, as PyTorch's usual driver has it.
+        columns, and not with "gelsy"; the rank is empty with "gels", the singular
+        values but with "gelsd" and "gelss".
+
+    Raises
+    ------
+    ArgumentValueError
+        If the driver is another one.
     """
+    driver = driver or "gelsy"
+    if driver not in ("gels", "gelsy", "gelsd", "gelss"):
+        raise ArgumentValueError(
+            f"linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, "
+            f"gelss), not {driver!r}"
+        )
     check_matrices("linalg.lstsq", A)
     vectors = B.ndim == A.ndim - 1
     right = unsqueeze(B, -1) if vectors else B
     found = matmul(pinv(A, rtol=rcond), right)
     nothing = A.new_empty((0,))  # type: ignore[attr-defined]
     residuals = nothing
-    if A.shape[-2] > A.shape[-1]:
+    if A.shape[-2] > A.shape[-1] and driver != "gelsy":
         rest = matmul(A, found) - right
         size = rest.abs()  # type: ignore[attr-defined]
         residuals = sum_(size * size, -2)
     solution = squeeze(found, -1) if vectors else found
-    return RETURN_TYPES["linalg_lstsq"](  # type: ignore[no-any-return]
-        solution, residuals, matrix_rank(A, rtol=rcond), nothing
-    )
+    ranked = driver != "gels"
+    rank = matrix_rank(A, rtol=rcond) if ranked else nothing.long()
+    singular = svdvals(A) if driver in ("gelsd", "gelss") else nothing
+    return RETURN_TYPES["linalg_lstsq"](solution, residuals, rank, singular)  # type: ignore[no-any-return]
 
 
 # -- determinants -------------------------------------------------------------------

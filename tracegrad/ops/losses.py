@@ -21,6 +21,7 @@ from tracegrad.ops.powers import square
 from tracegrad.ops.reductions import mean
 from tracegrad.ops.reductions import sum as sum_
 from tracegrad.ops.selection import clamp_min, where
+from tracegrad.ops.views import unsqueeze
 
 
 def reduced(name: str, loss: Tensor, reduction: str) -> Tensor:
@@ -325,6 +326,9 @@ def gaussian_nll_loss(
     Distribution" (1994).
     """
     x: Any = input
+    if var.shape == input.shape[:-1]:
+        # One variance for each row.
+        var = unsqueeze(var, -1)
     width = clamp_min(var, eps)
     loss = (log(width) + square(x - target) / width) * 0.5
     if full:

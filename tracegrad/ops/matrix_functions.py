@@ -111,8 +111,10 @@ def _exp_kernel(xp: Any, input: Any) -> Any:
         "complex128" if input.dtype.kind == "c" else "float64"
     )
     size = float(xp.abs(matrix).sum(-2).max())
+    if not math.isfinite(size):
+        return xp.full(input.shape, xp.nan, dtype=input.dtype)
     halvings = 0
-    while math.isfinite(size) and size > 5.37 * 2.0**halvings:
+    while size > 5.37 * 2.0**halvings:
         halvings += 1
     found = _pade(xp, matrix / 2.0**halvings)
     for _ in range(halvings):

@@ -135,6 +135,8 @@ def isclose(
     wide = other
     if other.dtype.kind in ("bool", "int"):
         wide = as_dtype(other, get_default_dtype())
+    if input.dtype.kind == "bool":
+        input = as_dtype(input, get_default_dtype())
     distance = abs(input - wide)  # type: ignore[operator]
     allowed = abs(wide * rtol) + atol  # type: ignore[operator]
     return close | (isfinite(distance) & (distance <= allowed))  # type: ignore[no-any-return]

@@ -9,6 +9,7 @@ from tracegrad.dispatch.tensor import Tensor
 from tracegrad.errors import ShapeError
 from tracegrad.ops._functions import method
 from tracegrad.ops.casts import clone
+from tracegrad.ops.creation import shape_of
 from tracegrad.ops.reductions import sum as sum_
 from tracegrad.ops.shaping import sum_to_shape
 from tracegrad.ops.views import select, slice_
@@ -175,7 +176,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
 @method("sum_to_size")
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     """Return the sums over the dimensions that broadcasting to a shape added."""
-    wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    wanted = shape_of(size)
     own = self._array.shape
     extra = len(own) - len(wanted)
     fits = extra >= 0 and all(

@@ -218,6 +218,8 @@ def _det_kernel(xp: Any, input: Any) -> Any:
 
 def _adjugate_kernel(xp: Any, input: Any) -> Any:
     """Return the adjugates from singular values: products of all but one of them."""
+    if not xp.isfinite(input).all():
+        return xp.full(input.shape, xp.nan, dtype=input.dtype)
     left, values, right = xp.linalg.svd(widened(xp, input))
     size = values.shape[-1]
     others = xp.broadcast_to(values[..., None, :], (*values.shape, size)).copy()

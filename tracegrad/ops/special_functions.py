@@ -8,12 +8,15 @@ from typing import Any
 
 from tracegrad.dispatch.rules import times
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import NotSupportedError
 from tracegrad.ops import _special_helpers as _special_helpers
 from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops._promotion import floating
 from tracegrad.ops.exponential import exp, log, log1p, xlogy
-from tracegrad.ops.gamma_functions import lgamma
+from tracegrad.ops.gamma_functions import (
+    lgamma,
+    no_first_derivative,
+    second_floating,
+)
 from tracegrad.ops.selection import where
 
 _ROOT_HALF = math.sqrt(0.5)
@@ -153,11 +156,6 @@ special_xlog1py.derivative(
 # -- of the gamma function's family --------------------------------------------------
 
 
-def _second_floating(rng: Any) -> Any:
-    """Return examples whose first operand has no derivative to check."""
-    return [((rng.integers(2, 6, (3, 4)), rng.uniform(0.3, 5.0, (3, 4))), {})]
-
-
 def _lower_gamma(a: float, x: float) -> float:
     """Return the lower regularized function by its power series, for tests."""
     term = total = 1 / a
@@ -167,36 +165,12 @@ def _lower_gamma(a: float, x: float) -> float:
     return total * math.exp(a * math.log(x) - x - math.lgamma(a))
 
 
-def _zeta_of(s: float, q: float) -> float:
-    """Return Hurwitz' function by many terms, for tests."""
-    end = q + 4000
-    terms = [(q + k) ** -s for k in range(4000)]
-    rest = end ** (1 - s) / (s - 1) + 0.5 * end**-s + s / 12 * end ** (-s - 1)
-    return math.fsum([*terms, rest])
-
-
-@pointwise(
-    numpy={"float": "tg_zeta_of(np, {input}, {other})"},
-    reference=_zeta_of,
-    promote=floating,
-    examples=lambda rng: _second_floating(rng),
-    public=False,
-    method=False,
-    inplace=False,
-)
-def special_zeta(input: Tensor, other: Tensor) -> Tensor:
-    """Hurwitz' zeta function: the sum of ``(k + other) ** -input`` over k from 0.
-
-    There is no derivative with respect to `input`. Source: NIST DLMF 25.11.1; by
-    Euler and Maclaurin's formula, 2.10.1.
-    """
-
-
 @pointwise(
     numpy={"float": "tg_gammainc(np, {input}, {other})"},
     reference=_lower_gamma,
     promote=floating,
-    examples=lambda rng: _second_floating(rng),
+    domain=(1.2, 4.0),
+    examples=lambda rng: second_floating(rng),
 )
 def igamma(input: Tensor, other: Tensor) -> Tensor:
     """Lower regularized incomplete gamma function of `input`, up to `other`.
@@ -210,7 +184,8 @@ def igamma(input: Tensor, other: Tensor) -> Tensor:
     numpy={"float": "tg_gammaincc(np, {input}, {other})"},
     reference=lambda input, other: 1 - _lower_gamma(input, other),
     promote=floating,
-    examples=lambda rng: _second_floating(rng),
+    domain=(1.2, 4.0),
+    examples=lambda rng: second_floating(rng),
 )
 def igammac(input: Tensor, other: Tensor) -> Tensor:
     """Upper regularized incomplete gamma function of `input`, from `other` on.
@@ -220,31 +195,15 @@ def igammac(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-def _refused(name: str) -> Any:
-    """Return the derivative by a first operand: none is stated."""
-
-    def refuse(input: Any) -> Any:
-        raise NotSupportedError(
-            f"{name}: there is no derivative with respect to its first operand; "
-            "detach it"
-        )
-
-    return times(refuse)
-
-
 def _gamma_density(input: Any, other: Any) -> Any:
     return exp(xlogy(input - 1, other) - other - lgamma(input))
 
 
-special_zeta.derivative(
-    input=_refused("special.zeta"),
-    other=times(lambda input, other: special_zeta(input + 1, other) * -input),
-)
 igamma.derivative(
-    input=_refused("igamma"),
+    input=no_first_derivative("igamma"),
     other=times(lambda input, other: _gamma_density(input, other)),
 )
 igammac.derivative(
-    input=_refused("igammac"),
+    input=no_first_derivative("igammac"),
     other=times(lambda input, other: -_gamma_density(input, other)),
 )

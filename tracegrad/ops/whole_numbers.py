@@ -113,6 +113,6 @@ def split_exponent(input: Tensor) -> Frexp:
     --------
     >>> import tracegrad as tg
     >>> tg.frexp(tg.tensor([6.0])).exponent
-    tensor([3], dtype=torch.int32)
+    tensor([3], dtype=tracegrad.int32)
     """
     return RETURN_TYPES["frexp"](*mantissa_and_exponent(input))  # type: ignore[no-any-return]
