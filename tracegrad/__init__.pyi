@@ -58,6 +58,7 @@ from tracegrad import serialization as serialization
 from tracegrad.amp import set_autocast_cache_enabled as set_autocast_cache_enabled
 from tracegrad.amp import set_autocast_dtype as set_autocast_dtype
 from tracegrad.amp import set_autocast_enabled as set_autocast_enabled
+from tracegrad import special as special
 from tracegrad import testing as testing
 from tracegrad.api import trace as trace
 from tracegrad import utils as utils
@@ -76,6 +77,8 @@ from tracegrad.dispatch.results import (
     ValuesIndices,
 )
 from tracegrad.dtypes import DType
+from tracegrad.ops.lu_factors import Factors
+from tracegrad.ops.whole_numbers import Frexp
 from tracegrad.sizes import Size
 from typing import Any
 
@@ -637,6 +640,13 @@ def gaussian_nll_loss(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Negative logarithm of the normal density of the target."""
+def gcd(
+    input: Tensor,
+    other: Tensor | builtins.complex,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
+    """Greatest common divisor of integers; that of two zeros is 0."""
 def ge(
     input: Tensor,
     other: Tensor | builtins.complex,
@@ -670,6 +680,13 @@ def hardshrink(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Each element, or 0 where it is within `lambd` of 0."""
+def heaviside(
+    input: Tensor,
+    values: Tensor | builtins.complex,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
+    """0 below 0, 1 above it, and `values` at 0."""
 def hinge_embedding_loss(
     input: Tensor,
     target: Tensor | builtins.complex,
@@ -705,6 +722,22 @@ def hypot(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Length of the vector (`input`, `other`), without overflow on the way."""
+def i0(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
+    """Modified Bessel function of the first kind, of order 0."""
+def igamma(
+    input: Tensor,
+    other: Tensor | builtins.complex,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
+    """Lower regularized incomplete gamma function of `input`, up to `other`."""
+def igammac(
+    input: Tensor,
+    other: Tensor | builtins.complex,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
+    """Upper regularized incomplete gamma function of `input`, from `other` on."""
 def inner(
     input: Tensor,
     other: Tensor | builtins.complex,
@@ -769,6 +802,13 @@ def layer_norm(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Each example less its mean, over its standard deviation."""
+def lcm(
+    input: Tensor,
+    other: Tensor | builtins.complex,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
+    """Least common multiple of integers; 0 if one is 0."""
 def ldexp(
     input: Tensor,
     other: Tensor | builtins.complex,
@@ -824,6 +864,13 @@ def logaddexp(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Logarithm of the sum of the exponentials of two tensors."""
+def logaddexp2(
+    input: Tensor,
+    other: Tensor | builtins.complex,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
+    """Logarithm to base 2 of the sum of two powers of 2, without overflow."""
 def logcumsumexp(
     input: Tensor,
     dim: builtins.int,
@@ -999,6 +1046,13 @@ def ne(
     """Whether two tensors differ, element by element."""
 def neg(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Negative of each element."""
+def nextafter(
+    input: Tensor,
+    other: Tensor | builtins.complex,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor:
+    """The next floating number from `input` towards `other`."""
 def nll_loss(
     input: Tensor,
     target: Tensor | builtins.complex,
@@ -1250,6 +1304,10 @@ def vdot(
     out: Tensor | None = ...,
 ) -> Tensor:
     """`dot` with the first vector conjugated."""
+def view_as_complex(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
+    """Complex numbers of pairs in a last dimension of size 2, as a view."""
+def view_as_real(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
+    """Real and imaginary parts as a last dimension of size 2, as a view."""
 def xlogy(
     input: Tensor,
     other: Tensor | builtins.complex,
@@ -1375,6 +1433,14 @@ def as_strided(
     storage_offset: builtins.int | None = ...,
 ) -> Tensor:
     """Return a view of the storage of `input` with free sizes and strides."""
+def as_strided_scatter(
+    input: Tensor,
+    src: Tensor,
+    size: Any,
+    stride: Any,
+    storage_offset: builtins.int | None = ...,
+) -> Tensor:
+    """Return a copy of `input` with `src` in the part that `as_strided` sees."""
 def as_tensor(
     data: Any,
     dtype: DType | None = ...,
@@ -1534,6 +1600,14 @@ def cummax(input: Tensor, dim: builtins.int) -> ValuesIndices:
     """Return the running maximum along `dim`, and where it is."""
 def cummin(input: Tensor, dim: builtins.int) -> ValuesIndices:
     """Return the running minimum along `dim`, and where it is; see `cummax`."""
+def cumulative_trapezoid(
+    y: Tensor,
+    x: Tensor | None = ...,
+    *,
+    dx: Any = ...,
+    dim: builtins.int = ...,
+) -> Tensor:
+    """Return the running integral along `dim` by the trapezoidal rule."""
 def deg2rad(input: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return angles given in degrees in radians."""
 def det(input: Tensor) -> Tensor:
@@ -1542,6 +1616,16 @@ def detach(input: Tensor) -> Tensor:
     """Return a tensor over the same memory and version, without gradient."""
 def diag(input: Tensor, diagonal: builtins.int = ...) -> Tensor:
     """Return the matrix with a vector on its diagonal, or the diagonal of a matrix."""
+def diagflat(input: Tensor, offset: builtins.int = ...) -> Tensor:
+    """Return a matrix with the elements of `input`, in order, on a diagonal."""
+def diagonal_scatter(
+    input: Tensor,
+    src: Tensor,
+    offset: builtins.int = ...,
+    dim1: builtins.int = ...,
+    dim2: builtins.int = ...,
+) -> Tensor:
+    """Return a copy of `input` with `src` on a diagonal."""
 def diff(
     input: Tensor,
     n: builtins.int = ...,
@@ -1665,6 +1749,8 @@ def fliplr(input: Tensor) -> Tensor:
     """Return columns in the opposite order (dimension 1)."""
 def flipud(input: Tensor) -> Tensor:
     """Return rows in the opposite order (dimension 0)."""
+def frexp(input: Tensor) -> Frexp:
+    """Return mantissas in [1/2, 1) and exponents: ``mantissa * 2**exponent``."""
 def from_dlpack(
     ext_tensor: Any,
     *,
@@ -1717,6 +1803,14 @@ def get_num_threads() -> builtins.int:
     """Return how many threads NumPy's BLAS may use: one per core it sees."""
 def get_rng_state() -> Tensor:
     """Return the default generator's state as a tensor of bytes."""
+def gradient(
+    input: Tensor,
+    *,
+    spacing: Any = ...,
+    dim: Any = ...,
+    edge_order: builtins.int = ...,
+) -> tuple[Tensor, ...]:
+    """Return estimated derivatives of a sampled function, one for each dimension."""
 def greater(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
     """Whether `input` is greater than `other`, element by element."""
 def greater_equal(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor:
@@ -1794,8 +1888,12 @@ def inverse(input: Tensor) -> Tensor:
     """Return the inverse of each square matrix."""
 def is_complex(input: Tensor) -> builtins.bool:
     """Return whether the dtype is complex."""
+def is_conj(input: Tensor) -> builtins.bool:
+    """Return whether a tensor is to be conjugated later: never, here."""
 def is_floating_point(input: Tensor) -> builtins.bool:
     """Return whether the dtype is a real floating type."""
+def is_neg(input: Tensor) -> builtins.bool:
+    """Return whether a tensor is to be negated later: never, here."""
 def is_nonzero(input: Tensor) -> builtins.bool:
     """Return whether the only element is not zero."""
 def is_tensor(obj: Any, /) -> builtins.bool:
@@ -1853,6 +1951,17 @@ def logspace(
     pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """Make `steps` powers of `base` with exponents from `start` to `end`."""
+def lu(self: Tensor, pivot: builtins.bool = ..., get_infos: builtins.bool = ...) -> Any:
+    """Return packed factors and exchanges, with `get_infos` the first 0 pivots too."""
+def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+    """Return the solution X of ``A @ X == b`` by packed factors of A."""
+def lu_unpack(
+    LU_data: Tensor,
+    LU_pivots: Tensor,
+    unpack_data: builtins.bool = ...,
+    unpack_pivots: builtins.bool = ...,
+) -> Factors:
+    """Return P, L and U of packed factors."""
 def manual_seed(seed: builtins.int) -> Generator:
     """Restart the default generators' streams from `seed`; return the CPU's."""
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
@@ -1951,6 +2060,13 @@ def narrow(
     length: builtins.int,
 ) -> Tensor:
     """Return `length` places from `start` along a dimension, as a view."""
+def narrow_copy(
+    input: Tensor,
+    dim: builtins.int,
+    start: builtins.int,
+    length: builtins.int,
+) -> Tensor:
+    """Return a copy of `length` places along `dim`, from `start` on."""
 def negative(input: Any, *, out: Tensor | None = ...) -> Tensor:
     """Return ``-input``."""
 def nonzero(input: Tensor, *, as_tuple: builtins.bool = ...) -> Any:
@@ -2134,6 +2250,10 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     """Return the elements in another shape: a view where possible, else a copy."""
 def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` in the shape of `other`."""
+def resolve_conj(input: Tensor) -> Tensor:
+    """Return the tensor itself: nothing is conjugated lazily."""
+def resolve_neg(input: Tensor) -> Tensor:
+    """Return the tensor itself: nothing is negated lazily."""
 def result_type(tensor: Any, other: Any, /) -> DType:
     """Return the dtype of an arithmetic result of two tensors or numbers."""
 def rot90(
@@ -2203,6 +2323,13 @@ def searchsorted(
     """Return where values would be put into sorted sequences."""
 def seed() -> builtins.int:
     """Restart the default generator from an unpredictable seed and return that."""
+def select_scatter(
+    input: Tensor,
+    src: Tensor,
+    dim: builtins.int,
+    index: builtins.int,
+) -> Tensor:
+    """Return a copy of `input` with `src` at one place along `dim`."""
 def selu(
     input: Any,
     inplace: builtins.bool = ...,
@@ -2227,6 +2354,15 @@ def silu(
     out: Tensor | None = ...,
 ) -> Tensor:
     """Return each element times its logistic function."""
+def slice_scatter(
+    input: Tensor,
+    src: Tensor,
+    dim: builtins.int = ...,
+    start: builtins.int | None = ...,
+    end: builtins.int | None = ...,
+    step: builtins.int = ...,
+) -> Tensor:
+    """Return a copy of `input` with `src` in a slice of `dim`."""
 def slogdet(input: Tensor) -> SignLogDet:
     """Return sign and logarithm of the size of each determinant."""
 def softplus(
@@ -2396,6 +2532,8 @@ def unique_consecutive(
     dim: builtins.int | None = ...,
 ) -> Any:
     """Return one element of each run of equal ones; see `unique`."""
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """Return the coordinates of places in a row-major tensor of a shape."""
 def var(
     input: Tensor,
     dim: Any = ...,

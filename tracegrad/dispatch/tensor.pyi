@@ -18,6 +18,7 @@ from tracegrad.dispatch.results import (
 )
 from tracegrad.dispatch.storage import Storage
 from tracegrad.dtypes import DType
+from tracegrad.ops.whole_numbers import Frexp
 from tracegrad.sizes import Size
 from tracegrad.spec import TensorSpec
 from typing import Any, final
@@ -432,6 +433,14 @@ class Tensor:
         storage_offset: builtins.int | None = ...,
     ) -> Tensor:
         """Return a view of the storage of `input` with free sizes and strides."""
+    def as_strided_scatter(
+        self,
+        src: Tensor,
+        size: Any,
+        stride: Any,
+        storage_offset: builtins.int | None = ...,
+    ) -> Tensor:
+        """Return a copy of `input` with `src` in the part that `as_strided` sees."""
     def asin(self) -> Tensor:
         """Angle from -pi/2 to pi/2 whose sine each element is."""
     def asin_(self) -> Tensor:
@@ -677,6 +686,8 @@ class Tensor:
         dim2: builtins.int = ...,
     ) -> Tensor:
         """Matrices that have the last dimension on a diagonal and zeros elsewhere."""
+    def diagflat(self, offset: builtins.int = ...) -> Tensor:
+        """Return a matrix with the elements of `input`, in order, on a diagonal."""
     def diagonal(
         self,
         offset: builtins.int = ...,
@@ -684,6 +695,14 @@ class Tensor:
         dim2: builtins.int = ...,
     ) -> Tensor:
         """The diagonal of two dimensions, as the last dimension."""
+    def diagonal_scatter(
+        self,
+        src: Tensor,
+        offset: builtins.int = ...,
+        dim1: builtins.int = ...,
+        dim2: builtins.int = ...,
+    ) -> Tensor:
+        """Return a copy of `input` with `src` on a diagonal."""
     def diff(
         self,
         n: builtins.int = ...,
@@ -809,6 +828,8 @@ class Tensor:
         """What is left of each element without its integer part, with its sign."""
     def frac_(self) -> Tensor:
         """What is left of each element without its integer part, with its sign."""
+    def frexp(self) -> Frexp:
+        """Return mantissas in [1/2, 1) and exponents: ``mantissa * 2**exponent``."""
     @staticmethod
     def from_numpy(array: Any) -> Tensor:
         """Make a tensor that shares the memory of `array`."""
@@ -820,6 +841,10 @@ class Tensor:
         sparse_grad: builtins.bool = ...,
     ) -> Tensor:
         """Return the elements at `index` along `dim`, in the shape of `index`."""
+    def gcd(self, other: Tensor | complex) -> Tensor:
+        """Greatest common divisor of integers; that of two zeros is 0."""
+    def gcd_(self, other: Tensor | complex) -> Tensor:
+        """Greatest common divisor of integers; that of two zeros is 0."""
     def ge(self, other: Tensor | complex) -> Tensor:
         """Whether `input` is greater than or equal to `other`, element by element."""
     def ge_(self, other: Tensor | complex) -> Tensor:
@@ -851,6 +876,10 @@ class Tensor:
         """Return the tensor as float16: itself if it has that dtype."""
     def hardshrink(self, lambd: builtins.float = ...) -> Tensor:
         """Each element, or 0 where it is within `lambd` of 0."""
+    def heaviside(self, values: Tensor | complex) -> Tensor:
+        """0 below 0, 1 above it, and `values` at 0."""
+    def heaviside_(self, values: Tensor | complex) -> Tensor:
+        """0 below 0, 1 above it, and `values` at 0."""
     def histc(
         self,
         bins: builtins.int = ...,
@@ -864,9 +893,23 @@ class Tensor:
         """Length of the vector (`input`, `other`), without overflow on the way."""
     def hypot_(self, other: Tensor | complex) -> Tensor:
         """Length of the vector (`input`, `other`), without overflow on the way."""
+    def i0(self) -> Tensor:
+        """Modified Bessel function of the first kind, of order 0."""
+    def i0_(self) -> Tensor:
+        """Modified Bessel function of the first kind, of order 0."""
+    def igamma(self, other: Tensor | complex) -> Tensor:
+        """Lower regularized incomplete gamma function of `input`, up to `other`."""
+    def igamma_(self, other: Tensor | complex) -> Tensor:
+        """Lower regularized incomplete gamma function of `input`, up to `other`."""
+    def igammac(self, other: Tensor | complex) -> Tensor:
+        """Upper regularized incomplete gamma function of `input`, from `other` on."""
+    def igammac_(self, other: Tensor | complex) -> Tensor:
+        """Upper regularized incomplete gamma function of `input`, from `other` on."""
     @property
     def imag(input: Tensor) -> Tensor:
         """Return the imaginary part of a complex tensor."""
+    @imag.setter
+    def imag(self, value: Any) -> None: ...
     def index_add(
         self,
         dim: builtins.int,
@@ -904,13 +947,13 @@ class Tensor:
     def inverse(self) -> Tensor:
         """Return the inverse of each square matrix."""
     def is_conj(self) -> builtins.bool:
-        """Return False: conjugation is computed, not noted."""
+        """Return whether a tensor is to be conjugated later: never, here."""
     @property
     def is_mkldnn(self) -> Any: ...
     @property
     def is_mps(self) -> Any: ...
     def is_neg(self) -> builtins.bool:
-        """Return False: negation is computed, not noted."""
+        """Return whether a tensor is to be negated later: never, here."""
     @property
     def is_nested(self) -> Any: ...
     def is_nonzero(self) -> builtins.bool:
@@ -967,6 +1010,10 @@ class Tensor:
         """Return the `k`-th smallest element along `dim` (from 1), and where it is."""
     @property
     def layout(self) -> Any: ...
+    def lcm(self, other: Tensor | complex) -> Tensor:
+        """Least common multiple of integers; 0 if one is 0."""
+    def lcm_(self, other: Tensor | complex) -> Tensor:
+        """Least common multiple of integers; 0 if one is 0."""
     def ldexp(self, other: Tensor | complex) -> Tensor:
         """``input * 2 ** other``."""
     def le(self, other: Tensor | complex) -> Tensor:
@@ -1017,6 +1064,8 @@ class Tensor:
         """Logarithm of the softmax along a dimension, exact where that is tiny."""
     def logaddexp(self, other: Tensor | complex) -> Tensor:
         """Logarithm of the sum of the exponentials of two tensors."""
+    def logaddexp2(self, other: Tensor | complex) -> Tensor:
+        """Logarithm to base 2 of the sum of two powers of 2, without overflow."""
     def logcumsumexp(self, dim: builtins.int) -> Tensor:
         """Logarithm of the running sum of exponentials along a dimension."""
     def logdet(self) -> Tensor:
@@ -1058,6 +1107,10 @@ class Tensor:
         """Whether `input` is less than `other`, element by element."""
     def lt_(self, other: Tensor | complex) -> Tensor:
         """Whether `input` is less than `other`, element by element."""
+    def lu(self, pivot: builtins.bool = ..., get_infos: builtins.bool = ...) -> Any:
+        """Return packed factors and exchanges, with `get_infos` the first 0 pivots too."""
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+        """Return the solution X of ``A @ X == b`` by packed factors of A."""
     @property
     def mH(self) -> Tensor:
         """The last two dimensions exchanged and the elements conjugated."""
@@ -1197,6 +1250,13 @@ class Tensor:
         """Sum over dimensions with NaN taken as 0."""
     def narrow(self, dim: builtins.int, start: Any, length: builtins.int) -> Tensor:
         """Return `length` places from `start` along a dimension, as a view."""
+    def narrow_copy(
+        self,
+        dim: builtins.int,
+        start: builtins.int,
+        length: builtins.int,
+    ) -> Tensor:
+        """Return a copy of `length` places along `dim`, from `start` on."""
     @property
     def nbytes(self) -> builtins.int:
         """The size of the elements, in bytes."""
@@ -1235,6 +1295,10 @@ class Tensor:
         """Make a tensor of `data` with this tensor's dtype and device."""
     def new_zeros(self, *sizes: Any, **options: Any) -> Tensor:
         """Make zeros with this tensor's dtype and device; options as of `zeros`."""
+    def nextafter(self, other: Tensor | complex) -> Tensor:
+        """The next floating number from `input` towards `other`."""
+    def nextafter_(self, other: Tensor | complex) -> Tensor:
+        """The next floating number from `input` towards `other`."""
     def nonzero(self, *, as_tuple: builtins.bool = ...) -> Any:
         """Return the indices of the elements that are not 0."""
     def norm(
@@ -1318,6 +1382,8 @@ class Tensor:
     @property
     def real(input: Tensor) -> Tensor:
         """Return the real part of a complex tensor, or a real tensor itself."""
+    @real.setter
+    def real(self, value: Any) -> None: ...
     def reciprocal(self) -> Tensor:
         """One divided by each element."""
     def reciprocal_(self) -> Tensor:
@@ -1358,9 +1424,9 @@ class Tensor:
     def resize_(self, *sizes: Any, memory_format: Any = ...) -> Tensor:
         """Change the shape in place; elements keep their order, new ones are not set."""
     def resolve_conj(self) -> Tensor:
-        """Return the tensor itself: conjugation is computed, not noted."""
+        """Return the tensor itself: nothing is conjugated lazily."""
     def resolve_neg(self) -> Tensor:
-        """Return the tensor itself: negation is computed, not noted."""
+        """Return the tensor itself: nothing is negated lazily."""
     def retain_grad(self) -> None:
         """Let backward fill ``.grad`` of this tensor though it is no leaf."""
     def roll(
@@ -1420,6 +1486,13 @@ class Tensor:
         """Write the result of `scatter_reduce` into this tensor."""
     def select(self, dim: builtins.int, index: builtins.int) -> Tensor:
         """One place along a dimension, which disappears."""
+    def select_scatter(
+        self,
+        src: Tensor,
+        dim: builtins.int,
+        index: builtins.int,
+    ) -> Tensor:
+        """Return a copy of `input` with `src` at one place along `dim`."""
     def selu_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Write the result of `selu` into this tensor."""
     def set_(self, source: Any = ...) -> Tensor:
@@ -1454,6 +1527,15 @@ class Tensor:
         """Hyperbolic sine of each element."""
     def sinh_(self) -> Tensor:
         """Hyperbolic sine of each element."""
+    def slice_scatter(
+        self,
+        src: Tensor,
+        dim: builtins.int = ...,
+        start: builtins.int | None = ...,
+        end: builtins.int | None = ...,
+        step: builtins.int = ...,
+    ) -> Tensor:
+        """Return a copy of `input` with `src` in a slice of `dim`."""
     def slogdet(self) -> SignLogDet:
         """Return sign and logarithm of the size of each determinant."""
     def softmax(self, dim: builtins.int, dtype: DType | None = ...) -> Tensor:
@@ -1521,6 +1603,8 @@ class Tensor:
         dtype: DType | None = ...,
     ) -> Tensor:
         """Sum over dimensions, of integers in int64."""
+    def sum_to_size(self, *size: Any) -> Tensor:
+        """Return the sums over the dimensions that broadcasting to a shape added."""
     def svd(self, some: builtins.bool = ..., compute_uv: builtins.bool = ...) -> OldSVD:
         """Return U, S and V with ``input == U @ diag(S) @ V.mH``."""
     def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> Tensor:

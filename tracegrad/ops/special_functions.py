@@ -179,6 +179,7 @@ def _zeta_of(s: float, q: float) -> float:
     reference=_zeta_of,
     promote=floating,
     examples=lambda rng: _second_floating(rng),
+    domain=(0.3, 5.0),
     public=False,
     method=False,
     inplace=False,
@@ -196,6 +197,7 @@ def special_zeta(input: Tensor, other: Tensor) -> Tensor:
     reference=_lower_gamma,
     promote=floating,
     examples=lambda rng: _second_floating(rng),
+    domain=(0.3, 5.0),
 )
 def igamma(input: Tensor, other: Tensor) -> Tensor:
     """Lower regularized incomplete gamma function of `input`, up to `other`.
@@ -210,6 +212,7 @@ def igamma(input: Tensor, other: Tensor) -> Tensor:
     reference=lambda input, other: 1 - _lower_gamma(input, other),
     promote=floating,
     examples=lambda rng: _second_floating(rng),
+    domain=(0.3, 5.0),
 )
 def igammac(input: Tensor, other: Tensor) -> Tensor:
     """Upper regularized incomplete gamma function of `input`, from `other` on.
