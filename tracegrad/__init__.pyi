@@ -1305,6 +1305,10 @@ def vdot(
     out: Tensor | None = ...,
 ) -> Tensor:
     """`dot` with the first vector conjugated."""
+def view_as_complex(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
+    """Complex numbers of pairs in a last dimension of size 2, as a view."""
+def view_as_real(input: Tensor, *, out: Tensor | None = ...) -> Tensor:
+    """Real and imaginary parts as a last dimension of size 2, as a view."""
 def xlogy(
     input: Tensor,
     other: Tensor | builtins.complex,
@@ -1885,8 +1889,12 @@ def inverse(input: Tensor) -> Tensor:
     """Return the inverse of each square matrix."""
 def is_complex(input: Tensor) -> builtins.bool:
     """Return whether the dtype is complex."""
+def is_conj(input: Tensor) -> builtins.bool:
+    """Return whether a tensor is to be conjugated later: never, here."""
 def is_floating_point(input: Tensor) -> builtins.bool:
     """Return whether the dtype is a real floating type."""
+def is_neg(input: Tensor) -> builtins.bool:
+    """Return whether a tensor is to be negated later: never, here."""
 def is_nonzero(input: Tensor) -> builtins.bool:
     """Return whether the only element is not zero."""
 def is_tensor(obj: Any, /) -> builtins.bool:
@@ -2243,6 +2251,10 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     """Return the elements in another shape: a view where possible, else a copy."""
 def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` in the shape of `other`."""
+def resolve_conj(input: Tensor) -> Tensor:
+    """Return the tensor itself: nothing is conjugated lazily."""
+def resolve_neg(input: Tensor) -> Tensor:
+    """Return the tensor itself: nothing is negated lazily."""
 def result_type(tensor: Any, other: Any, /) -> DType:
     """Return the dtype of an arithmetic result of two tensors or numbers."""
 def rot90(

@@ -98,7 +98,8 @@ def is_defined(operator: OpDef, dtype: DType) -> bool:
     """Return whether the operator takes operands that are all of `dtype`."""
     facts = operator.facts.get("pointwise")
     if facts is None:
-        return dtype.kind == "float"
+        taken = operator.facts.get("takes")
+        return dtype.kind == "float" and (taken is None or dtype in taken)
     count = len(facts.names)
     if facts.names[0] == "condition":
         return True

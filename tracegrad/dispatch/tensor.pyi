@@ -908,6 +908,8 @@ class Tensor:
     @property
     def imag(input: Tensor) -> Tensor:
         """Return the imaginary part of a complex tensor."""
+    @imag.setter
+    def imag(self, value: Any) -> None: ...
     def index_add(
         self,
         dim: builtins.int,
@@ -945,13 +947,13 @@ class Tensor:
     def inverse(self) -> Tensor:
         """Return the inverse of each square matrix."""
     def is_conj(self) -> builtins.bool:
-        """Return False: conjugation is computed, not noted."""
+        """Return whether a tensor is to be conjugated later: never, here."""
     @property
     def is_mkldnn(self) -> Any: ...
     @property
     def is_mps(self) -> Any: ...
     def is_neg(self) -> builtins.bool:
-        """Return False: negation is computed, not noted."""
+        """Return whether a tensor is to be negated later: never, here."""
     @property
     def is_nested(self) -> Any: ...
     def is_nonzero(self) -> builtins.bool:
@@ -1380,6 +1382,8 @@ class Tensor:
     @property
     def real(input: Tensor) -> Tensor:
         """Return the real part of a complex tensor, or a real tensor itself."""
+    @real.setter
+    def real(self, value: Any) -> None: ...
     def reciprocal(self) -> Tensor:
         """One divided by each element."""
     def reciprocal_(self) -> Tensor:
@@ -1420,9 +1424,9 @@ class Tensor:
     def resize_(self, *sizes: Any, memory_format: Any = ...) -> Tensor:
         """Change the shape in place; elements keep their order, new ones are not set."""
     def resolve_conj(self) -> Tensor:
-        """Return the tensor itself: conjugation is computed, not noted."""
+        """Return the tensor itself: nothing is conjugated lazily."""
     def resolve_neg(self) -> Tensor:
-        """Return the tensor itself: negation is computed, not noted."""
+        """Return the tensor itself: nothing is negated lazily."""
     def retain_grad(self) -> None:
         """Let backward fill ``.grad`` of this tensor though it is no leaf."""
     def roll(

@@ -1,7 +1,7 @@
 """Parts of complex numbers, and numbers made of parts.
 
-``real``, ``imag`` and ``conj`` of a complex tensor are copies here, where PyTorch
-gives views of the same memory.
+``real`` and ``imag`` of a complex tensor are views; ``conj`` is a copy here, where
+PyTorch conjugates lazily.
 """
 
 from __future__ import annotations
@@ -12,47 +12,131 @@ from typing import Any
 from tracegrad.dispatch.operator import public_function
 from tracegrad.dispatch.rules import times
 from tracegrad.dispatch.tensor import Tensor
-from tracegrad.errors import DTypeError
+from tracegrad.dtypes import float32, float64
+from tracegrad.errors import DTypeError, ShapeError, UnsupportedDTypeError
+from tracegrad.ops._families import view_family
 from tracegrad.ops._pointwise import pointwise
 from tracegrad.ops._promotion import (
     arithmetic,
     floating_real_part,
-    real_part,
     to_complex,
 )
+from tracegrad.ops.casts import clone
 from tracegrad.ops.selection import where
 from tracegrad.ops.trigonometric import cos, sin
+from tracegrad.ops.views import select
+from tracegrad.sizes import shape_text
+from tracegrad.spec import TensorSpec
 
 
-@pointwise(
+def _part(input: TensorSpec) -> TensorSpec:
+    if input.dtype.kind != "complex":
+        raise DTypeError(f"real and imag take a complex tensor, not {input.dtype.name}")
+    strides = tuple(2 * step for step in input.strides)
+    return TensorSpec(input.dtype.to_real(), input.shape, strides, input.device)
+
+
+def _complex_examples(rng: Any) -> Any:
+    return [((rng.normal(size=(2, 3)) + 1j * rng.normal(size=(2, 3)),), {})]
+
+
+@view_family(
     name="real",
-    numpy={"complex": "np.positive(np.real({input}))"},
-    promote=real_part,
+    abstract=_part,
+    kernel=lambda xp, input: input.real,
+    numpy="{input}.real",
+    examples=_complex_examples,
     public=False,
     method=False,
-    inplace=False,
 )
 def real_of(input: Tensor) -> Tensor:
-    """Real part of each complex element."""
+    """Real part of each complex element, as a view."""
 
 
-# The cotangent is real; it becomes complex where it is fitted to the operand.
-real_of.vjp(input=lambda ct: ct).jvp(input=lambda t: real_of(t))
+real_of.vjp(input=lambda ct: complex_of(ct, ct.zeros_like()))
 
 
-@pointwise(
+@view_family(
     name="imag",
-    numpy={"complex": "np.positive(np.imag({input}))"},
-    promote=real_part,
+    abstract=_part,
+    kernel=lambda xp, input: input.imag,
+    numpy="{input}.imag",
+    examples=_complex_examples,
     public=False,
     method=False,
-    inplace=False,
 )
 def imag_of(input: Tensor) -> Tensor:
-    """Imaginary part of each complex element."""
+    """Imaginary part of each complex element, as a view."""
 
 
-imag_of.vjp(input=lambda ct: ct * 1j).jvp(input=lambda t: imag_of(t))
+imag_of.vjp(input=lambda ct: complex_of(ct.zeros_like(), ct))
+
+
+def _pairs(input: TensorSpec) -> TensorSpec:
+    if input.dtype.kind != "complex":
+        raise DTypeError(f"view_as_real takes a complex tensor, not {input.dtype.name}")
+    strides = (*(2 * step for step in input.strides), 1)
+    return TensorSpec(input.dtype.to_real(), (*input.shape, 2), strides, input.device)
+
+
+def _pairs_kernel(xp: Any, input: Any) -> Any:
+    part = input.real
+    strides = (*part.strides, part.itemsize)
+    return xp.lib.stride_tricks.as_strided(part, (*part.shape, 2), strides)
+
+
+@view_family(
+    abstract=_pairs, kernel=_pairs_kernel, examples=_complex_examples, method=False
+)
+def view_as_real(input: Tensor) -> Tensor:
+    """Real and imaginary parts as a last dimension of size 2, as a view."""
+
+
+view_as_real.vjp(input=lambda ct: complex_of(select(ct, -1, 0), select(ct, -1, 1)))
+
+
+def _joined(input: TensorSpec) -> TensorSpec:
+    if input.dtype not in (float32, float64):
+        raise UnsupportedDTypeError(
+            f"view_as_complex takes float32 or float64, not {input.dtype.name}"
+        )
+    if input.ndim == 0 or input.shape[-1] != 2:
+        raise ShapeError(
+            "view_as_complex: the last dimension must have a size of 2, not shape "
+            f"{shape_text(input.shape)}"
+        )
+    outer = input.strides[:-1]
+    if input.strides[-1] != 1 or any(s % 2 for s in outer):  # type: ignore[operator]
+        raise ShapeError(
+            "view_as_complex: both parts must lie together, and other strides be even, "
+            f"not {shape_text(input.strides)}; use it on a clone()"
+        )
+    strides = tuple(step // 2 for step in outer)
+    return TensorSpec(input.dtype.to_complex(), input.shape[:-1], strides, input.device)
+
+
+def _joined_kernel(xp: Any, input: Any) -> Any:
+    wide = "complex128" if input.dtype == "float64" else "complex64"
+    return input.view(wide)[..., 0]
+
+
+@view_family(
+    abstract=_joined,
+    kernel=_joined_kernel,
+    examples=lambda rng: [((rng.normal(size=(3, 2)),), {})],
+    method=False,
+)
+def view_as_complex(input: Tensor) -> Tensor:
+    """Complex numbers of pairs in a last dimension of size 2, as a view."""
+
+
+# There is no complex32.
+view_as_complex.facts["takes"] = (float32, float64)
+view_as_complex.vjp(input=lambda ct: view_as_real(clone(ct, True)))
+
+
+for _operator in (real_of, imag_of, view_as_real, view_as_complex):
+    _operator.facts["parts"] = True
 
 
 @pointwise(
@@ -97,13 +181,45 @@ def conj(input: Tensor) -> Tensor:
 
 
 @public_function()
+def is_conj(input: Tensor) -> bool:
+    """Return whether a tensor is to be conjugated later: never, here."""
+    return False
+
+
+@public_function()
+def is_neg(input: Tensor) -> bool:
+    """Return whether a tensor is to be negated later: never, here."""
+    return False
+
+
+@public_function()
+def resolve_conj(input: Tensor) -> Tensor:
+    """Return the tensor itself: nothing is conjugated lazily."""
+    return input
+
+
+@public_function()
+def resolve_neg(input: Tensor) -> Tensor:
+    """Return the tensor itself: nothing is negated lazily."""
+    return input
+
+
+@public_function()
 def conj_physical(input: Tensor) -> Tensor:
     """Return the complex conjugate, always in new memory."""
     return conjugated(input) if input.is_complex() else input.clone()  # type: ignore[attr-defined]
 
 
-setattr(Tensor, "real", property(real))  # noqa: B010
-setattr(Tensor, "imag", property(imag))  # noqa: B010
+def _write_real(self: Tensor, value: Any) -> None:
+    real(self)[...] = value
+
+
+def _write_imag(self: Tensor, value: Any) -> None:
+    imag(self)[...] = value
+
+
+setattr(Tensor, "real", property(real, _write_real))  # noqa: B010
+setattr(Tensor, "imag", property(imag, _write_imag))  # noqa: B010
 
 
 @pointwise(

@@ -92,9 +92,26 @@ def _reached(xp: Any, base: Any, path: Any, logical: bool) -> Any:
     return base
 
 
+def _write_parts(xp: Any, result: Any, value: Any, path: Any) -> None:
+    """Write through views that see the parts of complex numbers, or make such."""
+    # What stands for an element is where its parts lie: a complex element's two.
+    count = result.size * (2 if result.dtype.kind == "c" else 1)
+    places = xp.arange(count, dtype="float64")
+    if result.dtype.kind == "c":
+        places = places.view("complex128")
+    reached = _reached(xp, places.reshape(result.shape), path, logical=True)
+    flat = result.reshape(-1).view(result.real.dtype)
+    flat[reached.real.astype("int64")] = value.real
+    if reached.dtype.kind == "c":
+        flat[reached.imag.astype("int64")] = value.imag
+
+
 def _view_write_kernel(xp: Any, base: Any, value: Any, path: Any) -> Any:
     result = xp.array(base, copy=True, order="C")
     if any("logical" in operator.facts for operator, _, _ in path):
+        if any("parts" in operator.facts for operator, _, _ in path):
+            _write_parts(xp, result, value, path)
+            return result
         places = xp.arange(result.size).reshape(result.shape)
         reached = _reached(xp, places, path, logical=True)
         result.reshape(-1)[reached] = value
