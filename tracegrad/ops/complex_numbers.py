@@ -53,9 +53,6 @@ def real_of(input: Tensor) -> Tensor:
     """Real part of each complex element, as a view."""
 
 
-real_of.vjp(input=lambda ct: complex_of(ct, ct.zeros_like()))
-
-
 @view_family(
     name="imag",
     abstract=_part,
@@ -67,9 +64,6 @@ real_of.vjp(input=lambda ct: complex_of(ct, ct.zeros_like()))
 )
 def imag_of(input: Tensor) -> Tensor:
     """Imaginary part of each complex element, as a view."""
-
-
-imag_of.vjp(input=lambda ct: complex_of(ct.zeros_like(), ct))
 
 
 def _pairs(input: TensorSpec) -> TensorSpec:
@@ -90,9 +84,6 @@ def _pairs_kernel(xp: Any, input: Any) -> Any:
 )
 def view_as_real(input: Tensor) -> Tensor:
     """Real and imaginary parts as a last dimension of size 2, as a view."""
-
-
-view_as_real.vjp(input=lambda ct: complex_of(select(ct, -1, 0), select(ct, -1, 1)))
 
 
 def _joined(input: TensorSpec) -> TensorSpec:
@@ -273,6 +264,11 @@ angle.vjp(input=_angle_vjp).jvp(input=_angle_jvp)
 )
 def complex_of(real: Tensor, imag: Tensor) -> Tensor:
     """Complex numbers of two parts of one dtype."""
+
+
+real_of.vjp(input=lambda ct: complex_of(ct, ct.zeros_like()))
+imag_of.vjp(input=lambda ct: complex_of(ct.zeros_like(), ct))
+view_as_real.vjp(input=lambda ct: complex_of(select(ct, -1, 0), select(ct, -1, 1)))
 
 
 complex_of.vjp(real=lambda ct: ct.real, imag=lambda ct: ct.imag).jvp(

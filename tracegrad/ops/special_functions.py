@@ -6,7 +6,7 @@ import math
 from statistics import NormalDist
 from typing import Any
 
-from tracegrad.dispatch.rules import none, times
+from tracegrad.dispatch.rules import times
 from tracegrad.dispatch.tensor import Tensor
 from tracegrad.ops import _special_helpers as _special_helpers
 from tracegrad.ops._pointwise import pointwise
