@@ -292,3 +292,11 @@ def test_a_call_without_gradients_first() -> None:
     view = call(x * 1)
     view.mul_(2)
     assert view.tolist() == [2.0, 2.0]
+
+
+def test_where_of_two_numbers() -> None:
+    mask = tg.tensor([True, False])
+    for _ in range(3):
+        assert tg.where(mask, 0, 1.0).tolist() == [0.0, 1.0]
+        assert tg.where(mask, 2.0, 0).tolist() == [2.0, 0.0]
+        assert tg.where(mask, 0, 1).tolist() == [0, 1]

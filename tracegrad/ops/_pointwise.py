@@ -257,6 +257,9 @@ def _make_lean(name: str, facts: Pointwise) -> Callable[..., Any]:
         call = _resolved(name, facts, arrays, attributes.get("dtype"))
         if call.check is not None or not all(map(_is_easy, arrays, call.casts)):
             return None
+        if facts.numpy_zero and sum(map(_is_number, arrays)) > 1:
+            # What is faster beside a 0 wants an array as the other operand.
+            return None
         text = facts.text(call.dtype, arrays)
         ufunc = single_ufunc(text, facts.names) if not attributes else None
         function = ufunc or functools.partial(call.function, np, **attributes)

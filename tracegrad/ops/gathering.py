@@ -445,34 +445,59 @@ def _reached(input: Tensor, index: Tensor, dim: int) -> Any:
     return _counts(input, index, ones, dim, 0) > 0
 
 
-def _pull_extreme(
-    ct: Any, input: Any, index: Any, src: Any, dim: int, include_self: bool, out: Any
-) -> tuple[Any, Any]:
-    """Share a cotangent among the elements that are the largest, or smallest."""
+def _used(src: Any, index: Any) -> Any:
+    """Return the part of a source that the indices use."""
+    for place, size in enumerate(index.shape):
+        if size != src.shape[place]:
+            src = src.narrow(place, 0, size)
+    return src
+
+
+def _whole(x: Any, src: Any) -> Any:
+    """Return the cotangent of a source from that of the part that was used."""
+    if x.shape == src.shape:
+        return x
+    rest = [n - m for n, m in zip(src.shape, x.shape, strict=True)]
+    return constant_pad(x, tuple(n for size in rest[::-1] for n in (0, size)))
+
+
+# How a result moves: with each element of the input by a factor, and of the source.
+_Factors = tuple[Any, Any]
+
+
+def _factors_of_extreme(
+    input: Any, index: Any, src: Any, dim: int, include_self: bool, out: Any
+) -> _Factors:
+    """Share among the elements that are the largest, or smallest."""
     own = as_dtype(input == out, input.dtype)
     if not include_self:
         own = where(_reached(input, index, dim), 0, own)
     winners = as_dtype(src == gather(out, dim, index), src.dtype)
-    share = ct / _counts(input, index, winners, dim, own)
-    return share * own, gather(share, dim, index) * winners
+    count = _counts(input, index, winners, dim, own)
+    return own / count, winners / gather(count, dim, index)
 
 
-def _pull_mean(
-    ct: Any, input: Any, index: Any, src: Any, dim: int, include_self: bool, out: Any
-) -> tuple[Any, Any]:
+def _factors_of_mean(
+    input: Any, index: Any, src: Any, dim: int, include_self: bool, out: Any
+) -> _Factors:
     ones = zeros_like(src) + 1
     count = _counts(input, index, ones, dim, int(include_self))
-    share = ct / where(count == 0, 1, count)
-    own = share
-    if not include_self:
-        own = where(_reached(input, index, dim), 0, ct)
+    share = 1 / where(count == 0, 1, count)
+    own = share if include_self else where(_reached(input, index, dim), 0, 1.0)
     return own, gather(share, dim, index)
 
 
-def _pull_product(
-    ct: Any, input: Any, index: Any, src: Any, dim: int, include_self: bool, out: Any
-) -> tuple[Any, Any]:
-    """Divide the product by each factor; a single factor 0 by what the others make."""
+def _factors_of_sum(
+    input: Any, index: Any, src: Any, dim: int, include_self: bool, out: Any
+) -> _Factors:
+    own = 1.0 if include_self else where(_reached(input, index, dim), 0, 1.0)
+    return own, 1.0
+
+
+def _factors_of_product(
+    input: Any, index: Any, src: Any, dim: int, include_self: bool, out: Any
+) -> _Factors:
+    """Divide the product by each factor; of a single 0 take what the others make."""
 
     def product(start: Any, factors: Any) -> Any:
         return scatter_reduce(
@@ -480,42 +505,87 @@ def _pull_product(
         )
 
     filled = where(input == 0, 1, input)
-    own = ct * product(filled, src) / filled
+    own = product(filled, src) / filled
     if not include_self:
-        own = where(_reached(input, index, dim), 0, ct)
+        own = where(_reached(input, index, dim), 0, 1.0)
     zero = src == 0
     zeros = gather(_counts(input, index, zero, dim, 0), dim, index)
     single = zero & (zeros == 1)
-    others = gather(ct * product(input, where(single, 1, src)), dim, index)
-    whole = gather(ct * out, dim, index) / where(zero, 1, src)
+    others = gather(product(input, where(single, 1, src)), dim, index)
+    whole = gather(out, dim, index) / where(zero, 1, src)
     return own, where(single, others, whole)
 
 
-_PULLS = {
-    "amax": _pull_extreme,
-    "amin": _pull_extreme,
-    "mean": _pull_mean,
-    "prod": _pull_product,
+_FACTORS = {
+    "amax": _factors_of_extreme,
+    "amin": _factors_of_extreme,
+    "mean": _factors_of_mean,
+    "prod": _factors_of_product,
+    "sum": _factors_of_sum,
 }
 
 
-def _pulled(side: int) -> Any:
-    def rule(
-        ct: Any,
-        input: Any,
-        index: Any,
-        src: Any,
-        dim: int,
-        reduce: str,
-        include_self: bool,
-        out: Any,
-    ) -> Any:
-        return _PULLS[reduce](ct, input, index, src, dim, include_self, out)[side]
-
-    return rule
+def _of_input(
+    ct: Any,
+    input: Any,
+    index: Any,
+    src: Any,
+    dim: int,
+    reduce: str,
+    include_self: bool,
+    out: Any,
+) -> Any:
+    used = _used(src, index)
+    return ct * _FACTORS[reduce](input, index, used, dim, include_self, out)[0]
 
 
-scatter_reduced.vjp(input=_pulled(0), src=_pulled(1))
+def _of_source(
+    ct: Any,
+    input: Any,
+    index: Any,
+    src: Any,
+    dim: int,
+    reduce: str,
+    include_self: bool,
+    out: Any,
+) -> Any:
+    used = _used(src, index)
+    factor = _FACTORS[reduce](input, index, used, dim, include_self, out)[1]
+    return _whole(gather(ct, dim, index) * factor, src)
+
+
+def _along_source(
+    t: Any,
+    input: Any,
+    index: Any,
+    src: Any,
+    dim: int,
+    reduce: str,
+    include_self: bool,
+    out: Any,
+) -> Any:
+    used = _used(src, index)
+    factor = _FACTORS[reduce](input, index, used, dim, include_self, out)[1]
+    return scatter_add(zeros_like(input), dim, index, _used(t, index) * factor)
+
+
+def _along_input(
+    t: Any,
+    input: Any,
+    index: Any,
+    src: Any,
+    dim: int,
+    reduce: str,
+    include_self: bool,
+    out: Any,
+) -> Any:
+    used = _used(src, index)
+    return t * _FACTORS[reduce](input, index, used, dim, include_self, out)[0]
+
+
+scatter_reduced.vjp(input=_of_input, src=_of_source).jvp(
+    input=_along_input, src=_along_source
+)
 
 
 @public_function()
