@@ -138,7 +138,9 @@ VIEW_STEPS: Mapping[str, Steps] = {
     "alias": _same("alias"),
     "diagonal": _shifted("diagonal", "dim1", "dim2"),
     "expand": _expand_steps,
+    "imag": _same("imag"),
     "permute": _permute_steps,
+    "real": _same("real"),
     "select": _shifted("select", "dim"),
     "slice": _shifted("slice", "dim"),
     "split_with_sizes": _shifted("split_with_sizes", "dim"),
@@ -148,6 +150,8 @@ VIEW_STEPS: Mapping[str, Steps] = {
     "unfold": _shifted("unfold", "dimension"),
     "unsqueeze": _shifted("unsqueeze", "dim"),
     "view": _view_steps,
+    "view_as_complex": _same("view_as_complex"),
+    "view_as_real": _same("view_as_real"),
 }
 
 
@@ -381,6 +385,7 @@ def state_rules() -> None:
         "graft",
         "tril",
         "triu",
+        *_OF_MATRICES,
     ):
         OPERATORS[name].batching(_plainly(OPERATORS[name]))
     OPERATORS["constant_pad"].batching(_plainly(OPERATORS["constant_pad"]))
